@@ -1,0 +1,17 @@
+import { defineConfig } from "vitest/config";
+
+// Tests read the source, never dist/: the "source" condition of package.json's exports must be known to both resolvers.
+const conditions = ["source", "module", "node", "development|production"];
+
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions, externalConditions: ["source", "node"] } },
+  test: {
+    include: ["test/**/*.test.ts", "src/**/*.test.ts"],
+    pool: "forks",
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    passWithNoTests: true,
+  },
+});
