@@ -1,0 +1,95 @@
+/** Agent: the definition. `agent()` takes what this version can do and refuses the rest by name. */
+import type { JsonValue } from "./json.ts";
+import type { DescribedModel } from "./model.ts";
+import { isFunction, Problems } from "./problems.ts";
+import type { RunBudget } from "./run.ts";
+import { isStandardSchema, type OutputOf, type StandardSchema } from "./standard-schema.ts";
+import { type Tool, toolNamePattern } from "./tool.ts";
+
+export type Instructions = string | ((context: JsonValue | undefined) => string);
+
+export interface Agent<Output = string, Context = unknown> {
+  readonly name: string;
+  readonly model: DescribedModel;
+  readonly instructions: Instructions;
+  readonly tools: readonly Tool[];
+  readonly context?: StandardSchema;
+  readonly budget: RunBudget;
+  /** Types only; never set. */
+  readonly "~types"?: { readonly output: Output; readonly context: Context };
+}
+
+export interface AgentOptions<ContextSchema extends StandardSchema> {
+  readonly name: string;
+  readonly model: DescribedModel;
+  readonly instructions: string | ((context: OutputOf<ContextSchema>) => string);
+  readonly tools?: readonly Tool[];
+  /** Schema of what start(…, { context }) must bring; durable, given to instructions and tools. */
+  readonly context?: ContextSchema;
+  readonly budget?: { readonly steps?: number; readonly wallTime?: number };
+}
+
+const optionNames = ["name", "model", "instructions", "tools", "context", "budget"];
+const defaultSteps = 50;
+const maxSteps = 1_000_000;
+const maxWallTimeMs = 366 * 24 * 60 * 60_000;
+
+export function agent<ContextSchema extends StandardSchema = StandardSchema>(
+  options: AgentOptions<ContextSchema>,
+): Agent<string, OutputOf<ContextSchema>> {
+  const problems = new Problems(options, optionNames);
+  problems.check(
+    "name",
+    (name) => typeof name === "string" && toolNamePattern.test(name),
+    `must match ${toolNamePattern}`,
+  );
+  problems.check("model", isDescribed, "must be a model, for example scripted([…]) from holdfast/testing");
+  problems.check(
+    "instructions",
+    (text) => typeof text === "string" || isFunction(text),
+    "must be a string or a function of the context",
+  );
+  problems.optional("context", isStandardSchema, "must be a Standard Schema");
+  checkTools(options?.tools, problems);
+  const budget = checkBudget(options?.budget, problems);
+  problems.refuse("invalid-agent", `Agent ${JSON.stringify(options?.name ?? "?")} cannot be defined`);
+  const { name, model, tools = [], context } = options;
+  return {
+    name,
+    model,
+    instructions: options.instructions as Instructions,
+    tools,
+    ...(context ? { context } : {}),
+    budget,
+  };
+}
+
+function isDescribed(value: unknown): boolean {
+  const description = (value as Partial<DescribedModel> | null | undefined)?.description;
+  return typeof description?.provider === "string" && typeof description.model === "string";
+}
+
+function checkTools(tools: unknown, problems: Problems): void {
+  if (tools === undefined) return;
+  if (!Array.isArray(tools)) {
+    problems.add("tools: must be a list of tool({ … })");
+    return;
+  }
+  const names = new Set<string>();
+  for (const [index, item] of tools.entries()) {
+    const name = (item as Partial<Tool> | null)?.spec?.name;
+    if (name === undefined) problems.add(`tools[${index}]: must come from tool({ … })`);
+    else if (names.has(name)) problems.add(`tools[${index}]: the name ${name} is used twice`);
+    else names.add(name);
+  }
+}
+
+function checkBudget(budget: unknown, problems: Problems): RunBudget {
+  if (budget === undefined) return { steps: defaultSteps };
+  const inner = new Problems(budget, ["steps", "wallTime"]);
+  inner.integer("steps", 1, maxSteps);
+  inner.integer("wallTime", 1, maxWallTimeMs);
+  problems.include("budget", inner);
+  const { steps = defaultSteps, wallTime } = (budget ?? {}) as { steps?: number; wallTime?: number };
+  return { steps, ...(wallTime === undefined ? {} : { wallTimeMs: wallTime }) };
+}

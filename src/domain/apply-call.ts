@@ -1,0 +1,163 @@
+/** The part of `apply` that moves tool calls: verdicts, attempts, tickets, decisions, results. */
+import { type EffectEntry, nextEffect, stepOf } from "./apply-step.ts";
+import type { CallGated, Entry, EntryStamp, Settled, TicketDecided, TicketOpened, Verdict } from "./entry.ts";
+import { HoldfastError } from "./errors.ts";
+import type { CallId } from "./ids.ts";
+import type { CallErrorCode, CallResult, ToolCallPart } from "./message.ts";
+import type { CallState, RunState } from "./run-state.ts";
+import type { TicketRecord } from "./ticket.ts";
+
+export function openCalls(parts: readonly ToolCallPart[]): readonly CallState[] {
+  return parts.map((part, index) => ({
+    id: part.call,
+    index,
+    tool: part.tool,
+    input: part.input,
+    status: "proposed",
+    asked: 0,
+    unknownTickets: 0,
+    keyGeneration: 1,
+  }));
+}
+
+export function withCall(state: RunState, id: CallId, change: (call: CallState) => CallState): RunState {
+  const { step } = state;
+  if (!step?.calls.some((call) => call.id === id)) {
+    throw new HoldfastError("illegal-transition", `Run ${state.created.identity.run} has no open call ${id}`);
+  }
+  return { ...state, step: { ...step, calls: step.calls.map((call) => (call.id === id ? change(call) : call)) } };
+}
+
+export function applyGate(state: RunState, entry: EntryStamp & CallGated): RunState {
+  return withCall(state, entry.call, (call) => gated(call, entry.verdict));
+}
+
+function gated(call: CallState, verdict: Verdict): CallState {
+  const { edit, ask: _ask, problem: _problem, ...rest } = call;
+  switch (verdict.kind) {
+    case "allow":
+      return { ...rest, status: "ready", input: edit ? { kind: "json", value: edit.input } : call.input };
+    case "ask":
+      return { ...rest, status: "asked", ask: verdict };
+    case "refuse":
+      return { ...rest, status: "concluded", result: errorResult(verdict.code, verdict.message) };
+    default:
+      return verdict satisfies never;
+  }
+}
+
+export function applyCallEffect(state: RunState, entry: EffectEntry): RunState {
+  const call = stepOf(state, entry).calls.find((each) =>
+    entry.type === "effect-intended" ? each.id === entry.call : each.effect?.id === entry.effect,
+  );
+  if (!call) throw new HoldfastError("illegal-transition", `Effect ${entry.effect} belongs to no open call`);
+  const effect = nextEffect(call.effect?.id === entry.effect ? call.effect : undefined, entry);
+  if (entry.type === "effect-intended") {
+    return withCall(state, call.id, (each) => ({ ...each, effect, status: "running" }));
+  }
+  const moved = withCall(state, call.id, (each) => ({ ...each, effect, ...afterAttempt(entry.result) }));
+  return entry.result.kind === "unknown" ? { ...moved, unknowns: [...state.unknowns, unknownOf(call)] } : moved;
+}
+
+function afterAttempt(result: Settled): Pick<CallState, "status"> & Partial<CallState> {
+  switch (result.kind) {
+    case "done":
+    case "refused":
+    case "failed":
+    case "aborted":
+      return { status: "concluded" };
+    case "not-made":
+    case "lost":
+      return { status: "ready" };
+    case "unknown":
+      return { status: "unknown", problem: result.why, decidableFrom: result.decidableFrom };
+    default:
+      return result satisfies never;
+  }
+}
+
+function unknownOf(call: CallState): RunState["unknowns"][number] {
+  return { call: call.id, tool: call.tool, input: call.input.kind === "json" ? call.input.value : null };
+}
+
+export function applyOpened(state: RunState, entry: EntryStamp & TicketOpened): RunState {
+  const { ticket } = entry;
+  const opened = { ...state, tickets: [...state.tickets, ticket] };
+  if (ticket.kind === "timer") return { ...opened, timers: state.timers + 1 };
+  if (ticket.kind === "quarantined") return { ...opened, quarantines: state.quarantines + 1 };
+  if (ticket.kind === "pause") return { ...opened, pauses: state.pauses + 1 };
+  if (!ticket.call) throw new HoldfastError("illegal-transition", `Ticket ${ticket.id} names no call`);
+  return withCall(opened, ticket.call.id, (call) =>
+    ticket.kind === "unknown-outcome"
+      ? { ...call, unknownTickets: call.unknownTickets + 1 }
+      : { ...call, asked: call.asked + 1 },
+  );
+}
+
+/** A4: only the ticket it names, only while it is open. */
+export function applyDecision(state: RunState, entry: EntryStamp & TicketDecided): RunState {
+  const ticket = state.tickets.find((each) => each.id === entry.ticket);
+  if (!ticket) throw new HoldfastError("illegal-transition", `Ticket ${entry.ticket} is not open`);
+  const rest = { ...state, tickets: state.tickets.filter((each) => each !== ticket) };
+  if (entry.decision.kind === "cancel-run") {
+    const asked = rest.cancel ? rest : { ...rest, cancel: { by: entry.by, at: entry.at, seq: entry.seq } };
+    return ticket.call ? asked : withoutPause(asked, ticket);
+  }
+  if (!ticket.call) return withoutPause(rest, ticket);
+  const decided = withCall(rest, ticket.call.id, (call) => decideCall(call, ticket, entry));
+  return ticket.kind === "unknown-outcome" ? knownAgain(decided, ticket.call.id) : decided;
+}
+
+function withoutPause(state: RunState, ticket: TicketRecord): RunState {
+  if (ticket.kind !== "pause") return state;
+  const { pause: _pause, ...rest } = state;
+  return rest;
+}
+
+function knownAgain(state: RunState, call: CallId): RunState {
+  return { ...state, unknowns: state.unknowns.filter((each) => each.call !== call) };
+}
+
+function decideCall(call: CallState, ticket: TicketRecord, entry: Entry & TicketDecided): CallState {
+  const { decision } = entry;
+  const made = { ...call, decision: { decision, by: entry.by, at: entry.at } };
+  switch (decision.kind) {
+    case "approve":
+      return { ...made, status: "ready" };
+    case "edit":
+      return { ...made, status: "proposed", edit: { input: decision.input } };
+    case "reject":
+      return conclude(made, errorResult("rejected", decision.reason));
+    case "answer":
+      if (ticket.call?.resume === "pass-decision-to-tool") return { ...made, status: "ready" };
+      return conclude(made, { kind: "value", value: decision.value });
+    case "mark-done":
+      return conclude(made, { kind: "value", value: decision.result });
+    case "mark-failed":
+      return conclude(made, errorResult("marked-failed", decision.reason));
+    case "run-again":
+      return { ...made, status: "ready", keyGeneration: call.keyGeneration + 1 };
+    case "closed":
+      return conclude(made, closedResult(ticket));
+    case "release":
+    case "elapsed":
+    case "cancel-run":
+      throw new HoldfastError("illegal-transition", `Ticket ${ticket.id} does not take ${decision.kind}`);
+    default:
+      return decision satisfies never;
+  }
+}
+
+function closedResult(ticket: TicketRecord): CallResult {
+  return ticket.kind === "unknown-outcome"
+    ? errorResult("outcome-unknown", "The run ended before anyone said whether this call took effect")
+    : errorResult("not-run", "The run ended before this call was decided");
+}
+
+function conclude(call: CallState, result: CallResult): CallState {
+  return { ...call, status: "concluded", result };
+}
+
+export function errorResult(code: CallErrorCode, message: string): CallResult {
+  return { kind: "error", code, message };
+}

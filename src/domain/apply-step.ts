@@ -1,0 +1,38 @@
+/** The part of `apply` that moves a step and the attempts of its effects. */
+import type { Entry, EntryBody } from "./entry.ts";
+import { HoldfastError } from "./errors.ts";
+import { modelEffectId } from "./ids.ts";
+import type { EffectState, RunState, StepState } from "./run-state.ts";
+
+export type EffectEntry = Extract<Entry, { type: "effect-intended" | "effect-settled" }>;
+
+export function freshStep(step: number, state: RunState): StepState {
+  return { step, model: { id: modelEffectId(state.created.identity.run, step), attempt: 0 }, calls: [], ended: false };
+}
+
+export function stepOf(state: RunState, entry: EntryBody): StepState {
+  if (state.step) return state.step;
+  throw new HoldfastError("illegal-transition", `Run ${state.created.identity.run}: ${entry.type} outside a step`);
+}
+
+/** A3: a settlement closes only the attempt that is open, and an open attempt is not intended over. */
+export function nextEffect(effect: EffectState | undefined, entry: EffectEntry): EffectState {
+  if (entry.type === "effect-intended") {
+    if (effect?.open) throw new HoldfastError("illegal-transition", `Effect ${entry.effect} is already in flight`);
+    const { attempt, key, startBy, timeoutMs, epoch } = entry;
+    return { id: entry.effect, attempt, open: { attempt, key, startBy, timeoutMs, epoch } };
+  }
+  if (effect?.open?.attempt !== entry.attempt) {
+    throw new HoldfastError("illegal-transition", `Effect ${entry.effect}: attempt ${entry.attempt} is not open`);
+  }
+  return { id: effect.id, attempt: effect.attempt, last: entry.result };
+}
+
+export function addUsage(state: RunState, entry: EffectEntry): RunState["usage"] {
+  if (entry.type === "effect-intended" || entry.result.kind !== "done" || !entry.result.usage) return state.usage;
+  const { inputTokens, outputTokens } = entry.result.usage;
+  return {
+    inputTokens: state.usage.inputTokens + inputTokens,
+    outputTokens: state.usage.outputTokens + outputTokens,
+  };
+}

@@ -1,0 +1,148 @@
+/**
+ * apply: RunState × Entry → RunState, pure. The only place that says what a fact means.
+ *
+ * A1 seq moves by exactly one: a gap throws, so a broken journal cannot be folded silently.
+ * A2 status moves only along the legal table; nothing follows run-ended.
+ * A3 a settlement closes only the attempt that is open.
+ * A4 a decision touches only the ticket it names, and only while that ticket is open.
+ */
+import { applyCallEffect, applyDecision, applyGate, applyOpened, openCalls, withCall } from "./apply-call.ts";
+import { addUsage, type EffectEntry, freshStep, nextEffect, stepOf } from "./apply-step.ts";
+import type { Entry, EntryStamp, MessageAppended, RunCreated } from "./entry.ts";
+import { HoldfastError } from "./errors.ts";
+import { callsOf, type Message } from "./message.ts";
+import { move } from "./run.ts";
+import type { RunState } from "./run-state.ts";
+
+export function birth(entry: EntryStamp & RunCreated): RunState {
+  const { type: _type, input, seq, at, epoch: _epoch, ...created } = entry;
+  return {
+    created,
+    inputCount: input.length,
+    seq,
+    status: "created",
+    createdAt: at,
+    updatedAt: at,
+    position: 0,
+    appended: 0,
+    stepsEnded: 0,
+    usage: { inputTokens: 0, outputTokens: 0 },
+    tickets: [],
+    inbox: [],
+    unknowns: [],
+    timers: 0,
+    pauses: 0,
+    quarantines: 0,
+  };
+}
+
+export function foldAll(entries: readonly Entry[]): RunState {
+  const [first, ...rest] = entries;
+  if (first?.type !== "run-created") {
+    throw new HoldfastError("entry-unreadable", `A journal begins with run-created, not ${first?.type ?? "nothing"}`);
+  }
+  return fold(birth(first), rest);
+}
+
+export function fold(state: RunState, entries: readonly Entry[]): RunState {
+  let folded = state;
+  for (const entry of entries) {
+    // An answer and a nudge may bring the same entry.
+    if (entry.seq > folded.seq) folded = apply(folded, entry);
+  }
+  return folded;
+}
+
+export function apply(state: RunState, entry: Entry): RunState {
+  const run = state.created.identity.run;
+  if (entry.seq !== state.seq + 1) {
+    throw new HoldfastError("entry-unreadable", `Run ${run}: entry ${entry.seq} does not follow ${state.seq}`);
+  }
+  if (state.status === "done") {
+    throw new HoldfastError("illegal-transition", `Run ${run}: ${entry.type} after run-ended`);
+  }
+  return { ...applyBody(state, entry), seq: entry.seq, updatedAt: entry.at };
+}
+
+function applyBody(state: RunState, entry: Entry): RunState {
+  switch (entry.type) {
+    case "run-created":
+      throw new HoldfastError("illegal-transition", `Run ${state.created.identity.run} was created twice`);
+    case "run-started":
+      return { ...state, status: move(state.status, "running"), startedAt: entry.at, position: entry.position };
+    case "run-waiting":
+      return { ...state, status: move(state.status, "waiting"), waitingSince: entry.epoch };
+    case "run-resumed": {
+      const { waitingSince: _since, ...rest } = state;
+      return { ...rest, status: move(state.status, "running") };
+    }
+    case "run-ended":
+      return { ...state, status: move(state.status, "done"), endedAt: entry.at, outcome: entry.outcome };
+    case "step-started":
+      return { ...state, step: freshStep(entry.step, state) };
+    case "step-ended":
+      return { ...state, stepsEnded: state.stepsEnded + 1, step: { ...stepOf(state, entry), ended: true } };
+    case "effect-intended":
+    case "effect-settled":
+      return applyEffect(state, entry);
+    case "call-gated":
+      return applyGate(state, entry);
+    case "message-appended":
+      return applyMessage(state, entry);
+    case "ticket-opened":
+      return applyOpened(state, entry);
+    case "ticket-decided":
+      return applyDecision(state, entry);
+    default:
+      return applyOutside(state, entry);
+  }
+}
+
+function applyOutside(
+  state: RunState,
+  entry: Extract<Entry, { type: "input-received" | "input-withdrawn" | "cancel-requested" | "pause-requested" }>,
+): RunState {
+  switch (entry.type) {
+    case "input-received":
+      return { ...state, inbox: [...state.inbox, { id: entry.input, seq: entry.seq }] };
+    case "input-withdrawn":
+      return { ...state, inbox: state.inbox.filter((input) => input.id !== entry.input) };
+    case "cancel-requested":
+      if (state.cancel) return state;
+      return { ...state, cancel: { by: entry.by, at: entry.at, seq: entry.seq, ...reasonOf(entry) } };
+    case "pause-requested":
+      return state.pause ? state : { ...state, pause: { by: entry.by, ...reasonOf(entry) } };
+    default:
+      return entry satisfies never;
+  }
+}
+
+function reasonOf(entry: { readonly reason?: string }): { reason?: string } {
+  return entry.reason === undefined ? {} : { reason: entry.reason };
+}
+
+function applyEffect(state: RunState, entry: EffectEntry): RunState {
+  const step = stepOf(state, entry);
+  if (entry.effect !== step.model.id) return applyCallEffect(state, entry);
+  return { ...state, step: { ...step, model: nextEffect(step.model, entry) }, usage: addUsage(state, entry) };
+}
+
+function applyMessage(state: RunState, entry: EntryStamp & MessageAppended): RunState {
+  const { body } = entry;
+  const next = { ...state, appended: state.appended + 1 };
+  if (body.kind === "created") return next;
+  if (body.kind === "input") return { ...next, inbox: state.inbox.filter((input) => input.id !== body.input) };
+  if (body.message.role === "tool") return settleCalls(next, body.message);
+  if (body.message.role !== "assistant") return next;
+  const step = stepOf(state, { type: "message-appended", body });
+  return { ...next, answer: entry.seq, step: { ...step, calls: openCalls(callsOf(body.message)) } };
+}
+
+function settleCalls(state: RunState, message: Message): RunState {
+  let settled = state;
+  for (const part of message.parts) {
+    if (part.type !== "tool-result") continue;
+    settled = withCall(settled, part.call, ({ result: _result, ...call }) => ({ ...call, status: "settled" }));
+  }
+  return settled;
+}

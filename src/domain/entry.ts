@@ -1,0 +1,168 @@
+/**
+ * Entry: one durable fact of a run. A closed union; feature data lives in typed bodies, not in new kinds.
+ * Kinds that later capabilities write (context-projected, state-changed, command-applied, manifest-amended,
+ * output-validated) join with the code that writes them.
+ */
+import type { ErrorRecord, RetryClass } from "./errors.ts";
+import type { CallId, EffectId, InputId, MessageId, TicketId } from "./ids.ts";
+import type { JsonValue } from "./json.ts";
+import type { CallErrorCode, Message } from "./message.ts";
+import type { ManifestRef, Outcome, RunBudget, RunIdentity, RunRequest, Usage } from "./run.ts";
+import type { Decision, TicketKind, TicketRecord } from "./ticket.ts";
+
+export interface RunCreated {
+  readonly type: "run-created";
+  readonly identity: RunIdentity;
+  readonly request: RunRequest;
+  readonly input: readonly Message[];
+  readonly manifest: ManifestRef;
+  readonly budget: RunBudget;
+  readonly deadlineAt?: number;
+  readonly context?: JsonValue;
+}
+export interface RunStarted {
+  readonly type: "run-started";
+  /** Messages that the thread held before this run's first one. */
+  readonly position: number;
+}
+export interface RunWaiting {
+  readonly type: "run-waiting";
+  readonly tickets: readonly TicketId[];
+  readonly reasons: readonly TicketKind[];
+}
+export interface RunResumed {
+  readonly type: "run-resumed";
+}
+export interface RunEnded {
+  readonly type: "run-ended";
+  readonly outcome: Outcome;
+  /** Seq of the message-appended entry that holds the answer. */
+  readonly answer?: number;
+}
+export interface StepStarted {
+  readonly type: "step-started";
+  readonly step: number;
+}
+export interface StepEnded {
+  readonly type: "step-ended";
+  readonly step: number;
+}
+export interface EffectIntended {
+  readonly type: "effect-intended";
+  readonly effect: EffectId;
+  readonly kind: "model" | "tool";
+  readonly step: number;
+  readonly call?: CallId;
+  readonly attempt: number;
+  readonly key: string;
+  /** Store time after which the attempt may not begin. */
+  readonly startBy: number;
+  readonly timeoutMs: number;
+}
+export interface EffectSettled {
+  readonly type: "effect-settled";
+  readonly effect: EffectId;
+  readonly attempt: number;
+  readonly result: Settled;
+}
+
+/** How one attempt ended. Only process death leaves an intent open; resume closes it as `lost`, `not-made` or `unknown`. */
+export type Settled =
+  | { readonly kind: "done"; readonly message?: MessageId; readonly usage?: Usage; readonly finish?: FinishReason }
+  | { readonly kind: "failed"; readonly error: ErrorRecord; readonly retry: RetryClass; readonly retryAt?: number }
+  | { readonly kind: "refused"; readonly code: CallErrorCode; readonly message: string }
+  | { readonly kind: "not-made" }
+  | { readonly kind: "lost" }
+  | { readonly kind: "aborted" }
+  | { readonly kind: "unknown"; readonly why: string; readonly decidableFrom: number };
+
+export type FinishReason = "stop" | "tool-calls" | "length" | "content-filter" | "error" | "other";
+
+export interface CallGated {
+  readonly type: "call-gated";
+  readonly call: CallId;
+  readonly verdict: Verdict;
+}
+export type Verdict =
+  | { readonly kind: "allow" }
+  | {
+      readonly kind: "ask";
+      readonly ticket: "approval" | "input";
+      readonly prompt: string;
+      /** Why the last answer was not taken. */
+      readonly problem?: string;
+    }
+  | { readonly kind: "refuse"; readonly code: CallErrorCode; readonly message: string };
+
+export interface MessageAppended {
+  readonly type: "message-appended";
+  readonly body: MessageBody;
+}
+/** A body is stored once: here, or in the entry at `from` that brought it in. */
+export type MessageBody =
+  | { readonly kind: "here"; readonly message: Message }
+  | { readonly kind: "created"; readonly index: number }
+  | { readonly kind: "input"; readonly from: number; readonly input: InputId };
+
+export interface TicketOpened {
+  readonly type: "ticket-opened";
+  readonly ticket: TicketRecord;
+}
+export interface TicketDecided {
+  readonly type: "ticket-decided";
+  readonly ticket: TicketId;
+  readonly decision: Decision;
+  readonly by: string;
+  readonly key: string;
+}
+export interface InputReceived {
+  readonly type: "input-received";
+  readonly input: InputId;
+  readonly message: Message;
+  readonly by: string;
+}
+export interface InputWithdrawn {
+  readonly type: "input-withdrawn";
+  readonly input: InputId;
+  readonly by: string;
+}
+export interface CancelRequested {
+  readonly type: "cancel-requested";
+  readonly by: string;
+  readonly reason?: string;
+}
+export interface PauseRequested {
+  readonly type: "pause-requested";
+  readonly by: string;
+  readonly reason?: string;
+}
+
+/** What may come through the outside door, and nothing else. */
+export type OutsideFact = TicketDecided | InputReceived | InputWithdrawn | CancelRequested | PauseRequested;
+
+export type EntryBody =
+  | RunCreated
+  | RunStarted
+  | RunWaiting
+  | RunResumed
+  | RunEnded
+  | StepStarted
+  | StepEnded
+  | EffectIntended
+  | EffectSettled
+  | CallGated
+  | MessageAppended
+  | TicketOpened
+  | OutsideFact;
+
+export type EntryType = EntryBody["type"];
+
+export interface EntryStamp {
+  /** Gapless per run, given by the store; run-created is 1. */
+  readonly seq: number;
+  readonly at: number;
+  /** The claim that wrote it; null for the outside door and birth. */
+  readonly epoch: number | null;
+}
+
+export type Entry = EntryStamp & EntryBody;

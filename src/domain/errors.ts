@@ -1,0 +1,162 @@
+/** The error catalogue: one class, one table. `retry` is read in engine/retry.ts and nowhere else. */
+
+export type RetryClass = "never" | "later" | "reload";
+
+interface CatalogueRow {
+  readonly retry: RetryClass;
+  readonly status: number;
+  /** What the reader can do about it; goes into the reference page. */
+  readonly next: string;
+}
+
+export const errorCatalogue = {
+  "invalid-agent": { retry: "never", status: 400, next: "Correct every problem listed in `problems`." },
+  "invalid-tool": { retry: "never", status: 400, next: "Correct every problem listed in `problems`." },
+  "invalid-options": { retry: "never", status: 400, next: "Correct every problem listed in `problems`." },
+  "invalid-id": { retry: "never", status: 400, next: "Use 1 to 512 bytes without control characters." },
+  "invalid-input": { retry: "never", status: 400, next: "Send a string, parts or messages as the start page shows." },
+  "invalid-decision": { retry: "never", status: 400, next: "Use a verb that the ticket's kind allows." },
+  "invalid-edit": {
+    retry: "never",
+    status: 400,
+    next: "Send an input that fits the tool's schema; the ticket is still open.",
+  },
+  "unknown-agent": { retry: "never", status: 404, next: "Pass the agent to createRuntime({ agents })." },
+  "run-not-found": { retry: "never", status: 404, next: "Check the run id and the scope." },
+  "run-ended": { retry: "never", status: 409, next: "Nothing follows the end of a run; start a new one." },
+  "run-not-completed": { retry: "never", status: 409, next: "Use result() to read every outcome as a value." },
+  "run-exists": { retry: "never", status: 409, next: "Leave the run id out, or use `key` to start idempotently." },
+  "illegal-transition": {
+    retry: "never",
+    status: 409,
+    next: "This is a defect in Holdfast; please report the journal.",
+  },
+  "start-key-conflict": {
+    retry: "never",
+    status: 409,
+    next: "Use another key, or send the request that the key was first used with.",
+  },
+  "ticket-not-found": {
+    retry: "never",
+    status: 404,
+    next: "List the open tickets; the id may belong to another scope.",
+  },
+  "ticket-hash-mismatch": {
+    retry: "never",
+    status: 409,
+    next: "Read the ticket again: the answer was for something else than it shows now.",
+  },
+  "ticket-expired": { retry: "never", status: 410, next: "The time to answer is over; the run has taken its default." },
+  "ticket-not-decidable": {
+    retry: "later",
+    status: 425,
+    next: "A lost attempt may still be running; answer after `decidableFrom`.",
+  },
+  "inbox-full": { retry: "later", status: 429, next: "Wait until the run has taken its inputs." },
+  "input-not-found": { retry: "never", status: 404, next: "Check the input id." },
+  "input-taken": { retry: "never", status: 409, next: "The run has already read this input; send another one." },
+  "journal-regressed": {
+    retry: "never",
+    status: 500,
+    next: "The store is older than the worker: check for a restored backup before going on.",
+  },
+  "commit-unknown": { retry: "reload", status: 503, next: "The outcome is read again; nothing to do." },
+  "store-full": { retry: "later", status: 507, next: "Free disk space; runs go on by themselves." },
+  "store-busy": { retry: "later", status: 503, next: "Another process holds the store; the call is repeated." },
+  "store-unavailable": { retry: "later", status: 503, next: "Check the store; runs go on by themselves." },
+  "store-newer": { retry: "never", status: 500, next: "Open this store with a newer Holdfast; nothing was written." },
+  "store-unusable": {
+    retry: "never",
+    status: 500,
+    next: "See the message: the file, its migrations or the SQLite build do not fit.",
+  },
+  "store-closed": { retry: "never", status: 500, next: "The runtime was closed; create a new one." },
+  "entry-unreadable": {
+    retry: "never",
+    status: 500,
+    next: "The stored entry is newer or damaged; open it with the version that wrote it.",
+  },
+  "model-failed": { retry: "later", status: 502, next: "The provider failed; see the cause." },
+  "model-overloaded": { retry: "later", status: 503, next: "The provider refused for now; the call is repeated." },
+  "model-rate-limited": {
+    retry: "later",
+    status: 429,
+    next: "The provider limits the rate; the call is repeated later.",
+  },
+  "model-timeout": { retry: "later", status: 504, next: "The provider did not answer in time; the call is repeated." },
+  "model-refused": {
+    retry: "never",
+    status: 502,
+    next: "The provider refuses this request; change the request or the key.",
+  },
+  "model-malformed": {
+    retry: "later",
+    status: 502,
+    next: "The provider's answer broke its own protocol; the call is repeated.",
+  },
+  "script-exhausted": { retry: "never", status: 500, next: "Give the scripted model one answer per model call." },
+  "schema-unconvertible": {
+    retry: "never",
+    status: 400,
+    next: "Use a schema library that offers JSON Schema through Standard Schema.",
+  },
+  "wait-aborted": { retry: "never", status: 499, next: "The caller's own signal ended the wait; the run goes on." },
+  "runtime-closed": { retry: "never", status: 503, next: "Create a new runtime; runs in the store are untouched." },
+  "node-too-old": { retry: "never", status: 500, next: "Use Node 22.18 or newer." },
+} as const satisfies Record<string, CatalogueRow>;
+
+export type ErrorCode = keyof typeof errorCatalogue;
+
+export interface ErrorOptions {
+  readonly cause?: unknown;
+  readonly problems?: readonly string[];
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/** What journals, events and responses may carry of an error. */
+export interface ErrorRecord {
+  readonly code: string;
+  readonly message: string;
+}
+
+const marker = Symbol.for("holdfast.error");
+
+export class HoldfastError extends Error {
+  readonly code: ErrorCode;
+  readonly retry: RetryClass;
+  readonly status: number;
+  readonly problems: readonly string[];
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly [marker] = true;
+
+  constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
+    const problems = options.problems ?? [];
+    super(problems.length > 0 ? `${message}: ${problems.join("; ")}` : message, { cause: options.cause });
+    this.name = "HoldfastError";
+    this.code = code;
+    this.retry = errorCatalogue[code].retry;
+    this.status = errorCatalogue[code].status;
+    this.problems = problems;
+    this.details = options.details ?? {};
+  }
+}
+
+/** Recognises errors across duplicate installs; never by message text. */
+export function isHoldfastError(value: unknown, code?: ErrorCode): value is HoldfastError {
+  if (typeof value !== "object" || value === null || !(marker in value)) return false;
+  return code === undefined || (value as HoldfastError).code === code;
+}
+
+/** Thrown by a tool to say: I failed, and **nothing happened** outside. Any other throw leaves that open. */
+export class ToolFailure extends Error {
+  readonly "~toolFailure" = true;
+
+  constructor(message: string, options: { readonly cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.name = "ToolFailure";
+  }
+}
+
+export function isToolFailure(value: unknown): value is ToolFailure {
+  return typeof value === "object" && value !== null && "~toolFailure" in value;
+}

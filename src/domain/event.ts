@@ -1,0 +1,67 @@
+/** Event: what a watcher sees of an entry. `project` is pure, so events can always be rebuilt from the journal. */
+import type { Entry, EntryStamp, Settled, Verdict } from "./entry.ts";
+import type { CallId, EffectId, InputId, RunId, ThreadId, TicketId } from "./ids.ts";
+import type { Message } from "./message.ts";
+import type { Outcome, RunIdentity } from "./run.ts";
+import type { Decision, TicketKind, TicketRecord } from "./ticket.ts";
+
+export interface EventStamp {
+  readonly run: RunId;
+  readonly thread: ThreadId;
+  readonly seq: number;
+  readonly at: number;
+}
+
+export type EventBody =
+  | { readonly type: "run-created"; readonly identity: RunIdentity; readonly input: readonly Message[] }
+  | { readonly type: "run-started"; readonly identity: RunIdentity; readonly position: number }
+  | { readonly type: "run-waiting"; readonly tickets: readonly TicketId[]; readonly reasons: readonly TicketKind[] }
+  | { readonly type: "run-resumed" }
+  | { readonly type: "run-ended"; readonly identity: RunIdentity; readonly outcome: Outcome; readonly answer?: number }
+  | { readonly type: "step-started" | "step-ended"; readonly step: number }
+  | {
+      readonly type: "effect-intended";
+      readonly effect: EffectId;
+      readonly kind: "model" | "tool";
+      readonly call?: CallId;
+      readonly attempt: number;
+    }
+  | { readonly type: "effect-settled"; readonly effect: EffectId; readonly attempt: number; readonly result: Settled }
+  | { readonly type: "call-gated"; readonly call: CallId; readonly verdict: Verdict }
+  | { readonly type: "message-appended"; readonly message?: Message; readonly from?: number }
+  | { readonly type: "ticket-opened"; readonly ticket: TicketRecord }
+  | { readonly type: "ticket-decided"; readonly ticket: TicketId; readonly decision: Decision; readonly by: string }
+  | { readonly type: "input-received"; readonly input: InputId; readonly message: Message; readonly by: string }
+  | { readonly type: "input-withdrawn"; readonly input: InputId; readonly by: string }
+  | { readonly type: "cancel-requested" | "pause-requested"; readonly by: string; readonly reason?: string };
+
+export type RunEvent = EventStamp & EventBody;
+export type EventType = EventBody["type"];
+
+export function project(entry: Entry, identity: RunIdentity): RunEvent {
+  const stamp: EventStamp = { run: identity.run, thread: identity.thread, seq: entry.seq, at: entry.at };
+  return { ...stamp, ...projectBody(entry, identity) };
+}
+
+function projectBody(entry: Entry, identity: RunIdentity): EventBody {
+  const { seq: _seq, at: _at, epoch: _epoch, ...body } = entry as Entry & EntryStamp;
+  switch (body.type) {
+    case "run-created":
+      return { type: "run-created", identity: body.identity, input: body.input };
+    case "run-started":
+      return { ...body, identity };
+    case "run-ended":
+      return { ...body, identity };
+    case "effect-intended": {
+      const { effect, kind, call, attempt, type } = body;
+      return { type, effect, kind, attempt, ...(call === undefined ? {} : { call }) };
+    }
+    case "message-appended":
+      if (body.body.kind === "here") return { type: body.type, message: body.body.message };
+      return { type: body.type, from: body.body.kind === "created" ? 1 : body.body.from };
+    case "ticket-decided":
+      return { type: body.type, ticket: body.ticket, decision: body.decision, by: body.by };
+    default:
+      return body;
+  }
+}

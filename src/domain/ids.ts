@@ -1,0 +1,62 @@
+/** Branded ids. Inside the house they are trusted; at the edges `parseId` lets them in. */
+import { HoldfastError } from "./errors.ts";
+
+declare const brand: unique symbol;
+type Branded<Name extends string> = string & { readonly [brand]: Name };
+
+/** Tenant; the first part of every key, port call and cursor. */
+export type Scope = Branded<"Scope">;
+export type RunId = Branded<"RunId">;
+export type ThreadId = Branded<"ThreadId">;
+export type MessageId = Branded<"MessageId">;
+/** run.step.index: derived, never drawn, so a replay makes the same id. */
+export type CallId = Branded<"CallId">;
+export type EffectId = Branded<"EffectId">;
+export type TicketId = Branded<"TicketId">;
+export type InputId = Branded<"InputId">;
+export type Fingerprint = Branded<"Fingerprint">;
+
+export const defaultScope = "default" as Scope;
+
+const maxIdBytes = 512;
+const controlCharacter = /\p{Cc}/u;
+
+export function parseId<Id extends string>(what: string, text: unknown): Id {
+  const problem = idProblem(text);
+  if (problem) throw new HoldfastError("invalid-id", `${what} ${problem}`, { details: { what } });
+  return text as Id;
+}
+
+function idProblem(text: unknown): string | undefined {
+  if (typeof text !== "string") return `must be a string, got ${text === null ? "null" : typeof text}`;
+  if (text.length === 0) return "must not be empty";
+  if (Buffer.byteLength(text) > maxIdBytes) return `is longer than ${maxIdBytes} bytes`;
+  if (controlCharacter.test(text)) return "has a control character";
+  if (!text.isWellFormed()) return "has a lone surrogate";
+  return undefined;
+}
+
+export function callId(run: RunId, step: number, index: number): CallId {
+  return `${run}.${step}.${index}` as CallId;
+}
+
+export function modelEffectId(run: RunId, step: number): EffectId {
+  return `${run}.${step}.model` as EffectId;
+}
+
+/** A tool call has one effect unless an operator asks for a run with a new key: then one per generation. */
+export function toolEffectId(call: CallId, generation: number): EffectId {
+  return (generation === 1 ? call : `${call}~${generation}`) as EffectId;
+}
+
+export function replyId(run: RunId, step: number): MessageId {
+  return `${run}.${step}` as MessageId;
+}
+
+export function resultId(call: CallId): MessageId {
+  return `${call}.result` as MessageId;
+}
+
+export function ticketId(subject: RunId | CallId, kind: string, generation: number): TicketId {
+  return `${subject}.${kind}.${generation}` as TicketId;
+}

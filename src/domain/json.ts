@@ -1,0 +1,106 @@
+/** JSON as a value, and the one door through which foreign values (tool results, answers) become JSON. */
+
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue };
+export type JsonObject = { readonly [key: string]: JsonValue };
+
+export type JsonCheck =
+  | { readonly ok: true; readonly value: JsonValue; readonly bytes: number }
+  | { readonly ok: false; readonly path: string; readonly problem: string };
+
+export interface JsonLimits {
+  readonly maxBytes: number;
+  readonly maxDepth: number;
+}
+
+/** Until large bodies are content by reference, one value is at most this big. */
+export const valueLimits: JsonLimits = { maxBytes: 1024 * 1024, maxDepth: 64 };
+
+class NotJson {
+  readonly path: string;
+  readonly problem: string;
+
+  constructor(path: string, problem: string) {
+    this.path = path;
+    this.problem = problem;
+  }
+}
+
+/** Strict: says what and where instead of dropping functions, cycles, NaN or lone surrogates silently. */
+export function toJson(value: unknown, limits: JsonLimits = valueLimits): JsonCheck {
+  try {
+    const json = convert(value, { path: "$", depth: 0, seen: new Set(), limits });
+    const bytes = Buffer.byteLength(JSON.stringify(json));
+    if (bytes > limits.maxBytes) {
+      return { ok: false, path: "$", problem: `${bytes} bytes of JSON, the limit is ${limits.maxBytes}` };
+    }
+    return { ok: true, value: json, bytes };
+  } catch (cause) {
+    if (cause instanceof NotJson) return { ok: false, path: cause.path, problem: cause.problem };
+    return { ok: false, path: "$", problem: `reading the value threw: ${messageOf(cause)}` };
+  }
+}
+
+interface Walk {
+  readonly path: string;
+  readonly depth: number;
+  readonly seen: Set<object>;
+  readonly limits: JsonLimits;
+}
+
+function convert(value: unknown, walk: Walk): JsonValue {
+  switch (typeof value) {
+    case "undefined":
+      return null;
+    case "boolean":
+      return value;
+    case "string":
+      if (!value.isWellFormed()) throw new NotJson(walk.path, "a string with a lone surrogate");
+      return value;
+    case "number":
+      if (!Number.isFinite(value)) throw new NotJson(walk.path, `the number ${value}`);
+      return value;
+    case "object":
+      return value === null ? null : convertObject(value, walk);
+    default:
+      throw new NotJson(walk.path, `a ${typeof value}`);
+  }
+}
+
+function convertObject(value: object, walk: Walk): JsonValue {
+  if (walk.seen.has(value)) throw new NotJson(walk.path, "a cycle");
+  if (walk.depth >= walk.limits.maxDepth) throw new NotJson(walk.path, `nesting deeper than ${walk.limits.maxDepth}`);
+  walk.seen.add(value);
+  try {
+    if ("toJSON" in value && typeof value.toJSON === "function") {
+      return convert(value.toJSON(), { ...walk, depth: walk.depth + 1 });
+    }
+    if (Array.isArray(value)) return value.map((item, i) => convert(item, inside(walk, `[${i}]`)));
+    return convertRecord(value, walk);
+  } finally {
+    walk.seen.delete(value);
+  }
+}
+
+function convertRecord(value: object, walk: Walk): JsonValue {
+  const pairs: [string, JsonValue][] = [];
+  for (const [key, item] of Object.entries(value)) {
+    if (item === undefined) continue;
+    if (!key.isWellFormed()) throw new NotJson(walk.path, "a key with a lone surrogate");
+    pairs.push([key, convert(item, inside(walk, `.${key}`))]);
+  }
+  // fromEntries defines own properties, so a "__proto__" key stays data and touches no prototype.
+  return Object.fromEntries(pairs);
+}
+
+function inside(walk: Walk, step: string): Walk {
+  return { ...walk, path: walk.path + step, depth: walk.depth + 1 };
+}
+
+export function messageOf(cause: unknown): string {
+  if (cause instanceof Error) return cause.message;
+  try {
+    return String(cause);
+  } catch {
+    return "a value that cannot be shown";
+  }
+}

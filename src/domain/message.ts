@@ -1,0 +1,96 @@
+/** Message and its parts: the one internal shape. Providers and protocols translate at their edge. */
+import type { CallId, MessageId, RunId } from "./ids.ts";
+import type { JsonValue } from "./json.ts";
+
+export type Role = "system" | "user" | "assistant" | "tool";
+
+export interface TextPart {
+  readonly type: "text";
+  readonly text: string;
+}
+export interface ReasoningPart {
+  readonly type: "reasoning";
+  readonly text: string;
+  readonly signature?: string;
+}
+export interface ImagePart {
+  readonly type: "image";
+  readonly mediaType: string;
+  readonly url: string;
+}
+export interface FilePart {
+  readonly type: "file";
+  readonly mediaType: string;
+  readonly url: string;
+  readonly name?: string;
+}
+export interface ToolCallPart {
+  readonly type: "tool-call";
+  readonly call: CallId;
+  readonly tool: string;
+  readonly input: CallInput;
+  /** What the provider called it; an alias, never an identity of ours. */
+  readonly alias?: string;
+}
+export interface ToolResultPart {
+  readonly type: "tool-result";
+  readonly call: CallId;
+  readonly tool: string;
+  readonly result: CallResult;
+}
+export interface DataPart {
+  readonly type: "data";
+  readonly name: string;
+  readonly data: JsonValue;
+}
+
+export type Part = TextPart | ReasoningPart | ImagePart | FilePart | ToolCallPart | ToolResultPart | DataPart;
+
+/** Raw JSON as the model wrote it; text that is not JSON is kept to be shown, never repaired. */
+export type CallInput =
+  | { readonly kind: "json"; readonly value: JsonValue }
+  | { readonly kind: "text"; readonly text: string; readonly problem: string };
+
+/** Every call ends with exactly one of these in the transcript. */
+export type CallResult =
+  | { readonly kind: "value"; readonly value: JsonValue; readonly say?: string }
+  | { readonly kind: "error"; readonly code: CallErrorCode; readonly message: string };
+
+export type CallErrorCode =
+  | "unknown-tool"
+  | "invalid-input"
+  | "tool-failed"
+  | "invalid-result"
+  | "rejected"
+  | "timed-out"
+  | "outcome-unknown"
+  | "marked-failed"
+  | "not-run"
+  | "aborted";
+
+export interface Producer {
+  readonly run: RunId;
+  readonly step?: number;
+}
+
+export interface Message {
+  readonly id: MessageId;
+  readonly role: Role;
+  readonly parts: readonly Part[];
+  /** Internal messages are for the model, not for people. */
+  readonly visibility: "all" | "internal";
+  readonly producer?: Producer;
+}
+
+export function textOf(message: Message): string {
+  return message.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+}
+
+export function callsOf(message: Message): readonly ToolCallPart[] {
+  return message.parts.filter((part) => part.type === "tool-call");
+}
+
+/** First writer wins: an existing producer stamp is never overwritten. */
+export function stampProducer(message: Message, producer: Producer): Message {
+  return message.producer ? message : { ...message, producer };
+}

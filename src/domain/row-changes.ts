@@ -1,0 +1,64 @@
+/**
+ * Which rows a commit changes besides the journal: one pure answer for every store, so that projections
+ * cannot differ between them. An ordinary commit changes none.
+ */
+import type { EntryBody, Settled, TicketDecided } from "./entry.ts";
+import type { InputId } from "./ids.ts";
+import type { RunStatus } from "./run.ts";
+import type { TicketRecord } from "./ticket.ts";
+
+export interface RowChanges {
+  readonly status?: RunStatus;
+  readonly startPosition?: number;
+  readonly opened: readonly TicketRecord[];
+  readonly decided: readonly { readonly decided: TicketDecided; readonly index: number }[];
+  readonly takenInputs: readonly InputId[];
+  readonly messages: number;
+  /** This claim got somewhere: the crash count returns to 0. */
+  readonly progressed: boolean;
+}
+
+const statusOf = {
+  "run-started": "running",
+  "run-resumed": "running",
+  "run-waiting": "waiting",
+  "run-ended": "done",
+} as const satisfies Partial<Record<EntryBody["type"], RunStatus>>;
+
+export function rowChanges(entries: readonly EntryBody[]): RowChanges {
+  const opened: TicketRecord[] = [];
+  const decided: { decided: TicketDecided; index: number }[] = [];
+  const takenInputs: InputId[] = [];
+  let status: RunStatus | undefined;
+  let startPosition: number | undefined;
+  let messages = 0;
+  let progressed = false;
+  for (const [index, entry] of entries.entries()) {
+    if (entry.type in statusOf) status = statusOf[entry.type as keyof typeof statusOf];
+    if (entry.type === "run-started") startPosition = entry.position;
+    if (entry.type === "ticket-opened") opened.push(entry.ticket);
+    if (entry.type === "ticket-decided") decided.push({ decided: entry, index });
+    if (entry.type === "message-appended") {
+      messages += 1;
+      if (entry.body.kind === "input") takenInputs.push(entry.body.input);
+    }
+    progressed ||= isProgress(entry);
+  }
+  return {
+    ...(status === undefined ? {} : { status }),
+    ...(startPosition === undefined ? {} : { startPosition }),
+    opened,
+    decided,
+    takenInputs,
+    messages,
+    progressed,
+  };
+}
+
+/** Closing a lost attempt only to intend it again is not progress: a run that kills its process does that for ever. */
+function isProgress(entry: EntryBody): boolean {
+  if (entry.type === "run-waiting" || entry.type === "run-ended") return true;
+  return entry.type === "effect-settled" && !reIntended.includes(entry.result.kind);
+}
+
+const reIntended: readonly Settled["kind"][] = ["lost", "not-made"];

@@ -1,0 +1,95 @@
+/** RunState: the fold of a run's journal. It holds only what is open; nothing in it grows with steps. */
+import type { EffectIntended, RunCreated, Settled, Verdict } from "./entry.ts";
+import type { CallId, EffectId } from "./ids.ts";
+import type { JsonValue } from "./json.ts";
+import type { CallInput, CallResult } from "./message.ts";
+import type { CancelRequest, Outcome, PendingInput, RunStatus, Usage } from "./run.ts";
+import type { Decision, TicketRecord } from "./ticket.ts";
+
+/** Changes whenever the shape or meaning below changes: older snapshots are then folded anew. */
+export const foldVersion = 1;
+
+export interface RunState {
+  /** run-created without its message bodies. */
+  readonly created: Omit<RunCreated, "input" | "type">;
+  readonly inputCount: number;
+  readonly seq: number;
+  readonly status: RunStatus;
+  readonly createdAt: number;
+  readonly startedAt?: number;
+  readonly updatedAt: number;
+  readonly endedAt?: number;
+  /** Messages of the thread before this run, and those this run has added. */
+  readonly position: number;
+  readonly appended: number;
+  readonly stepsEnded: number;
+  readonly usage: Usage;
+  readonly step?: StepState;
+  readonly tickets: readonly TicketRecord[];
+  readonly inbox: readonly PendingInput[];
+  readonly cancel?: CancelRequest;
+  readonly pause?: { readonly by: string; readonly reason?: string };
+  /** Calls whose outcome nobody knows yet: the same tool with the same input is refused meanwhile. */
+  readonly unknowns: readonly UnknownCall[];
+  /** Run tickets opened so far, by kind: the next one's generation. */
+  readonly timers: number;
+  readonly pauses: number;
+  readonly quarantines: number;
+  /** The claim under which the present wait began. */
+  readonly waitingSince?: number | null;
+  /** Seq of the last assistant message. */
+  readonly answer?: number;
+  readonly outcome?: Outcome;
+}
+
+export interface StepState {
+  readonly step: number;
+  readonly model: EffectState;
+  readonly calls: readonly CallState[];
+  readonly ended: boolean;
+}
+
+export interface EffectState {
+  readonly id: EffectId;
+  readonly attempt: number;
+  /** The attempt in flight: intended and not settled. */
+  readonly open?: OpenAttempt;
+  readonly last?: Settled;
+}
+
+export type OpenAttempt = Pick<EffectIntended, "attempt" | "key" | "startBy" | "timeoutMs"> & {
+  readonly epoch: number | null;
+};
+
+/**
+ * proposed: no verdict yet · asked: a ticket decides · ready: may be intended · running: intended ·
+ * unknown: nobody knows whether it happened · concluded: over, its result not yet in the transcript · settled
+ */
+export type CallStatus = "proposed" | "asked" | "ready" | "running" | "unknown" | "concluded" | "settled";
+
+export interface CallState {
+  readonly id: CallId;
+  readonly index: number;
+  readonly tool: string;
+  readonly input: CallInput;
+  readonly status: CallStatus;
+  /** Tickets opened so far for this call: the next one's generation. */
+  readonly asked: number;
+  readonly unknownTickets: number;
+  /** Rises only by an operator's run-again, which is what makes a new idempotency key. */
+  readonly keyGeneration: number;
+  readonly ask?: Extract<Verdict, { kind: "ask" }>;
+  /** An input offered by a person, not yet judged. */
+  readonly edit?: { readonly input: JsonValue };
+  readonly problem?: string;
+  readonly decision?: { readonly decision: Decision; readonly by: string; readonly at: number };
+  readonly effect?: EffectState;
+  readonly result?: CallResult;
+  readonly decidableFrom?: number;
+}
+
+export interface UnknownCall {
+  readonly call: CallId;
+  readonly tool: string;
+  readonly input: JsonValue;
+}

@@ -1,0 +1,88 @@
+/** Run: status, legal moves, outcomes, identity and what was asked for. */
+import type { ErrorRecord, RetryClass } from "./errors.ts";
+import { HoldfastError } from "./errors.ts";
+import type { CallId, Fingerprint, InputId, MessageId, RunId, Scope, ThreadId } from "./ids.ts";
+import type { JsonValue } from "./json.ts";
+
+export type RunStatus = "created" | "running" | "waiting" | "done";
+
+const legalMoves: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
+  created: ["created", "running", "done"],
+  running: ["running", "waiting", "done"],
+  waiting: ["waiting", "running", "done"],
+  done: [],
+};
+
+export function canMove(from: RunStatus, to: RunStatus): boolean {
+  return legalMoves[from].includes(to);
+}
+
+export function move(from: RunStatus, to: RunStatus): RunStatus {
+  if (canMove(from, to)) return to;
+  throw new HoldfastError("illegal-transition", `A run cannot go from ${from} to ${to}`);
+}
+
+export type Outcome =
+  | { readonly kind: "completed"; readonly reason: "natural" | "requested" }
+  | { readonly kind: "stopped"; readonly code: string; readonly detail?: string }
+  | { readonly kind: "blocked"; readonly reason: string }
+  | { readonly kind: "cancelled"; readonly reason?: string }
+  | { readonly kind: "failed"; readonly error: ErrorRecord; readonly retry: RetryClass }
+  | { readonly kind: "timed-out" };
+
+export type RunOrigin = "user" | "subagent" | "internal";
+export type RunMode = "foreground" | "scheduled" | "resume" | "internal_wake";
+export type RunAdapter = "internal" | "acp" | "ai_sdk" | "ag_ui" | "a2a";
+
+/** Who this run is and where it came from; flat, recorded in run-created. Blank optional ids are absent. */
+export interface RunIdentity {
+  readonly scope: Scope;
+  readonly run: RunId;
+  readonly thread: ThreadId;
+  readonly agent: string;
+  readonly rootRun: RunId;
+  readonly parentRun?: RunId;
+  readonly parentThread?: ThreadId;
+  readonly parentCall?: CallId;
+  readonly session?: string;
+  readonly transportRequest?: string;
+  readonly origin: RunOrigin;
+  readonly mode: RunMode;
+  readonly adapter: RunAdapter;
+}
+
+/** What was asked for, stored once with the run and kept over every later write. */
+export interface RunRequest {
+  readonly origin: "user" | "a2a" | "internal";
+  readonly sender?: string;
+  readonly key: string;
+  readonly inputIds: readonly MessageId[];
+  readonly inputCount: number;
+  readonly extras?: JsonValue;
+}
+
+export interface RunBudget {
+  readonly steps: number;
+  readonly wallTimeMs?: number;
+}
+
+export interface ManifestRef {
+  readonly fingerprint: Fingerprint;
+}
+
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+export interface CancelRequest {
+  readonly by: string;
+  readonly at: number;
+  readonly seq: number;
+  readonly reason?: string;
+}
+
+export interface PendingInput {
+  readonly id: InputId;
+  readonly seq: number;
+}

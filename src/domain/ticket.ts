@@ -1,0 +1,80 @@
+/** Ticket, Decision, Settlement: what a run waits on, an answer offered, the one that counted. */
+import type { CallId, RunId, ThreadId, TicketId } from "./ids.ts";
+import type { JsonValue } from "./json.ts";
+
+export type TicketKind = "approval" | "input" | "unknown-outcome" | "pause" | "timer" | "quarantined";
+
+/** What a decision does with the call: run it, be its result, or be handed to its code. */
+export type ResumeMode = "replay" | "use-decision-as-result" | "pass-decision-to-tool";
+
+export interface TicketCall {
+  readonly id: CallId;
+  readonly tool: string;
+  readonly version: string;
+  readonly input: JsonValue;
+  readonly resume: ResumeMode;
+}
+
+export interface TicketRecord {
+  readonly id: TicketId;
+  readonly kind: TicketKind;
+  readonly run: RunId;
+  readonly rootRun: RunId;
+  readonly thread: ThreadId;
+  readonly agent: string;
+  /** 1 for the first ticket of its kind on its subject; an edit that did not fit opens the next. */
+  readonly generation: number;
+  /** Hash of exactly what is shown; an answer must carry it. */
+  readonly hash: string;
+  readonly prompt: string;
+  readonly call?: TicketCall;
+  /** Why an earlier answer was not taken. */
+  readonly problem?: string;
+  readonly openedAt: number;
+  /** Store time before which no answer counts: a lost attempt may still be running. */
+  readonly decidableFrom?: number;
+  readonly expiresAt?: number;
+  /** Timers only: when the engine itself settles it. */
+  readonly dueAt?: number;
+}
+
+export type Decision =
+  | { readonly kind: "approve"; readonly value?: JsonValue }
+  | { readonly kind: "edit"; readonly input: JsonValue }
+  | { readonly kind: "reject"; readonly reason: string }
+  | { readonly kind: "answer"; readonly value: JsonValue }
+  | { readonly kind: "mark-done"; readonly result: JsonValue }
+  | { readonly kind: "mark-failed"; readonly reason: string }
+  | { readonly kind: "run-again" }
+  | { readonly kind: "release" }
+  | { readonly kind: "cancel-run" }
+  | EngineDecision;
+
+/** Only the engine, through the worker door. */
+export type EngineDecision =
+  | { readonly kind: "elapsed" }
+  | { readonly kind: "closed"; readonly why: "cancelled" | "timed-out" | "run-ended" };
+
+export type DecisionKind = Decision["kind"];
+
+/** The legal verbs of each kind; everything else is refused before it is posted. */
+export const ticketVerbs: Readonly<Record<TicketKind, readonly DecisionKind[]>> = {
+  approval: ["approve", "edit", "reject", "answer"],
+  input: ["answer"],
+  "unknown-outcome": ["mark-done", "mark-failed", "run-again", "cancel-run"],
+  pause: ["release", "cancel-run"],
+  quarantined: ["release", "cancel-run"],
+  timer: [],
+};
+
+export const engine = "engine";
+
+/** The one answer that counted. */
+export interface SettlementRecord {
+  readonly ticket: TicketId;
+  readonly decision: Decision;
+  readonly by: string;
+  readonly at: number;
+  readonly key: string;
+  readonly seq: number;
+}

@@ -1,0 +1,187 @@
+/** Tool: `ToolSpec` (data, part of the manifest) and its code. `tool()` refuses every wrong option at once. */
+import type { CallId, RunId, ThreadId } from "./ids.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
+import { toJson } from "./json.ts";
+import { isFunction, Problems } from "./problems.ts";
+import { type InputOf, isStandardSchema, type OutputOf, type StandardSchema } from "./standard-schema.ts";
+import type { Decision, ResumeMode } from "./ticket.ts";
+
+/** What may be done after a crash between intent and settlement. The default is the careful one. */
+export type EffectClass = "pure" | "idempotent" | "once";
+
+export interface ToolSpec {
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+  readonly effect: EffectClass;
+  readonly resume: ResumeMode;
+  readonly gate: "never" | "always" | "by-input";
+  readonly timeoutMs: number;
+  /** Calls of this tool that one run may have in flight. */
+  readonly concurrency: number;
+  readonly onUnknown: "ask" | "tell-model";
+  readonly reconciles: boolean;
+}
+
+export type Reconciled =
+  | { readonly status: "done"; readonly result: unknown }
+  | { readonly status: "not-done" }
+  | { readonly status: "unknown" };
+
+/** What a tool's code gets, and nothing else. Process things (clients, pools) come by closure. */
+export interface ToolContext {
+  /** Stable over retries, workers and restarts; new only by an operator's run-again. */
+  readonly idempotencyKey: string;
+  readonly signal: AbortSignal;
+  readonly runId: RunId;
+  readonly threadId: ThreadId;
+  readonly callId: CallId;
+  readonly step: number;
+  readonly attempt: number;
+  /** Fencing token: rises with every claim of the run. */
+  readonly fence: number;
+  readonly context: JsonValue | undefined;
+  /** The answer that let this call run, when one was asked for. */
+  readonly decision: { readonly decision: Decision; readonly by: string; readonly at: number } | undefined;
+  readonly log: (message: string, details?: Readonly<Record<string, unknown>>) => void;
+  readonly now: () => number;
+}
+
+/** Code with its types erased: the engine checks input by schema before it calls. */
+export interface ToolCode {
+  readonly schema: StandardSchema;
+  readonly needsApproval?: (input: unknown) => boolean | Promise<boolean>;
+  readonly execute?: (input: unknown, context: ToolContext) => unknown;
+  readonly reconcile?: (key: string, input: unknown) => Promise<Reconciled>;
+}
+
+export interface Tool<Input = unknown, Output = unknown> {
+  readonly spec: ToolSpec;
+  readonly code: ToolCode;
+  /** Types only; never set. */
+  readonly "~types"?: { readonly input: Input; readonly output: Output };
+}
+
+export interface ToolOptions<Schema extends StandardSchema, Output> {
+  readonly name: string;
+  readonly description: string;
+  readonly input: Schema;
+  /** Change it when the code's meaning changes: code without a new version is invisible to the fingerprint. */
+  readonly version?: string;
+  readonly effect?: EffectClass;
+  readonly needsApproval?: boolean | ((input: OutputOf<Schema>) => boolean | Promise<boolean>);
+  readonly resume?: ResumeMode;
+  readonly timeoutMs?: number;
+  readonly concurrency?: number;
+  readonly onUnknown?: "ask" | "tell-model";
+  readonly reconcile?: (key: string, input: OutputOf<Schema>) => Promise<Reconciled>;
+  /** Without it the tool is a question: a person or a frontend gives the result. */
+  readonly execute?: (input: OutputOf<Schema>, context: ToolContext) => Output | Promise<Output>;
+}
+
+type ErasedOptions = ToolOptions<StandardSchema, unknown>;
+
+const optionNames = [
+  "name",
+  "description",
+  "input",
+  "version",
+  "effect",
+  "needsApproval",
+  "resume",
+  "timeoutMs",
+  "concurrency",
+  "onUnknown",
+  "reconcile",
+  "execute",
+] as const satisfies readonly (keyof ToolOptions<StandardSchema, unknown>)[];
+
+export const toolNamePattern: RegExp = /^[a-zA-Z0-9_-]{1,64}$/;
+const defaultTimeoutMs = 60_000;
+const maxTimeoutMs = 24 * 60 * 60_000;
+const maxConcurrency = 1_000;
+
+export function tool<Schema extends StandardSchema, Output>(
+  typed: ToolOptions<Schema, Output>,
+): Tool<InputOf<Schema>, Awaited<Output>> {
+  const options = typed as unknown as ErasedOptions; // from here on the schema vouches for the input
+  const problems = new Problems(options, optionNames);
+  checkTool(options, problems);
+  const inputSchema = isStandardSchema(options?.input) ? jsonSchemaOf(options.input, problems) : {};
+  problems.refuse("invalid-tool", `Tool ${JSON.stringify(options?.name ?? "?")} cannot be defined`);
+  return { spec: specOf(options, inputSchema), code: codeOf(options) };
+}
+
+function checkTool(options: ErasedOptions, problems: Problems): void {
+  problems.check(
+    "name",
+    (name) => typeof name === "string" && toolNamePattern.test(name),
+    `must match ${toolNamePattern}`,
+  );
+  problems.check("description", (text) => typeof text === "string" && text.length > 0, "must be a non-empty string");
+  problems.check("input", isStandardSchema, "must be a Standard Schema, for example z.object({ … })");
+  problems.optional("version", (text) => typeof text === "string" && text.length > 0, "must be a non-empty string");
+  problems.oneOf("effect", ["pure", "idempotent", "once"]);
+  problems.optional("needsApproval", (v) => typeof v === "boolean" || isFunction(v), "must be a boolean or a function");
+  problems.oneOf("resume", ["replay", "use-decision-as-result", "pass-decision-to-tool"]);
+  problems.integer("timeoutMs", 1, maxTimeoutMs);
+  problems.integer("concurrency", 1, maxConcurrency);
+  problems.oneOf("onUnknown", ["ask", "tell-model"]);
+  problems.optional("reconcile", isFunction, "must be a function (key, input)");
+  problems.optional("execute", isFunction, "must be a function (input, context)");
+  if (options?.reconcile && (options.effect ?? "once") !== "once")
+    problems.add('reconcile: only "once" tools are reconciled');
+  if (!options?.execute) {
+    if (options?.resume && options.resume !== "use-decision-as-result")
+      problems.add(`resume: ${options.resume} needs execute`);
+    if (options?.reconcile) problems.add("reconcile: needs execute");
+    if (options?.needsApproval !== undefined)
+      problems.add("needsApproval: needs execute; without it every call is a question");
+  } else if (options.resume === "use-decision-as-result") {
+    problems.add("resume: use-decision-as-result means no execute");
+  }
+}
+
+function jsonSchemaOf(schema: StandardSchema, problems: Problems): JsonObject {
+  const converter = schema["~standard"].jsonSchema;
+  if (!converter) {
+    problems.add(`input: ${schema["~standard"].vendor} offers no JSON Schema through Standard Schema`);
+    return {};
+  }
+  try {
+    const converted = toJson(converter.input({ target: "draft-2020-12" }));
+    if (converted.ok) return converted.value as JsonObject;
+    problems.add(`input: its JSON Schema is not JSON at ${converted.path}: ${converted.problem}`);
+  } catch (cause) {
+    problems.add(`input: cannot be converted to JSON Schema: ${cause instanceof Error ? cause.message : cause}`);
+  }
+  return {};
+}
+
+function specOf(options: ErasedOptions, inputSchema: JsonObject): ToolSpec {
+  const { needsApproval } = options;
+  return {
+    name: options.name,
+    version: options.version ?? "1",
+    description: options.description,
+    inputSchema,
+    effect: options.effect ?? "once",
+    resume: options.resume ?? (options.execute ? "replay" : "use-decision-as-result"),
+    gate: isFunction(needsApproval) ? "by-input" : needsApproval ? "always" : "never",
+    timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
+    concurrency: options.concurrency ?? maxConcurrency,
+    onUnknown: options.onUnknown ?? "ask",
+    reconciles: options.reconcile !== undefined,
+  };
+}
+
+function codeOf(options: ErasedOptions): ToolCode {
+  const { input: schema, needsApproval, execute, reconcile } = options;
+  return {
+    schema,
+    ...(isFunction(needsApproval) ? { needsApproval: needsApproval as NonNullable<ToolCode["needsApproval"]> } : {}),
+    ...(execute ? { execute: execute as NonNullable<ToolCode["execute"]> } : {}),
+    ...(reconcile ? { reconcile: reconcile as NonNullable<ToolCode["reconcile"]> } : {}),
+  };
+}

@@ -1,0 +1,37 @@
+/** Provider: a model vendor, seen as one model that can be called. Adapters classify their errors at this edge. */
+import type { FinishReason } from "../domain/entry.ts";
+import type { JsonObject } from "../domain/json.ts";
+import type { Message } from "../domain/message.ts";
+import type { DescribedModel } from "../domain/model.ts";
+import type { Usage } from "../domain/run.ts";
+
+export interface ModelTool {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+}
+
+export interface ModelRequest {
+  readonly agent: string;
+  readonly step: number;
+  readonly attempt: number;
+  readonly instructions: string;
+  readonly messages: readonly Message[];
+  readonly tools: readonly ModelTool[];
+}
+
+/** A reply as it comes. Tool input is raw text; nobody repairs it. */
+export type ModelPart =
+  | { readonly type: "text-delta"; readonly text: string }
+  | { readonly type: "reasoning-delta"; readonly text: string; readonly signature?: string }
+  | { readonly type: "tool-call"; readonly alias: string; readonly tool: string; readonly inputText: string }
+  | { readonly type: "finish"; readonly reason: FinishReason; readonly usage: Usage };
+
+export interface Model extends DescribedModel {
+  /**
+   * One call. Yields parts and ends with exactly one `finish`; a stream that ends without it is malformed.
+   * Failures are HoldfastErrors of the model-… codes; anything else counts as `model-failed`.
+   * Stops soon after the signal aborts.
+   */
+  call(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
+}

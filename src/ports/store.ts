@@ -1,0 +1,247 @@
+/**
+ * Store: remembers. The promises below are what every implementation keeps and the conformance suite checks.
+ *
+ * S1 Entries are written by `create`, `commit` and `post` only, serialised per run, seq gapless from 1, given here.
+ * S2 `commit` and `release` of another epoch than the run's change nothing and answer `fenced`; lease time is not the fence.
+ * S3 `commit` and `release` below the head change nothing and answer `behind` with every entry after `expectedSeq`;
+ *    above the head they throw journal-regressed.
+ * S4 A commit's entries and every row they change (status, tickets, inbox, thread) are one transaction.
+ * S5 `post` is guarded by its subject's own state in the same transaction; a ticket is decided at most once, ever.
+ * S6 The same post key (per run), start key (per scope) or claim id gives the first answer again.
+ * S7 A run is claimed by at most one live lease, only while it is its thread's active run (or queued with a cancel).
+ *    Each claim raises epoch and crash count by one. A claim leaves `wake`; only a commit or release at the head sets it.
+ * S8 A commit that ends a run promotes the thread's next queued run.
+ * S9 A refused member of a group commit fails no neighbour.
+ * S10 A call whose outcome cannot be known throws commit-unknown; a read that fails throws, it never answers "none".
+ * S11 Nothing of another scope is ever found or changed.
+ */
+import type { Entry, EntryBody, OutsideFact, RunCreated } from "../domain/entry.ts";
+import type { ErrorCode } from "../domain/errors.ts";
+import type { CallId, Fingerprint, RunId, Scope, ThreadId, TicketId } from "../domain/ids.ts";
+import type { JsonValue } from "../domain/json.ts";
+import type { DeclaredManifest } from "../domain/manifest.ts";
+import type { Message } from "../domain/message.ts";
+import type { RunStatus } from "../domain/run.ts";
+import type { SettlementRecord, TicketKind, TicketRecord } from "../domain/ticket.ts";
+import type { Clock } from "./clock.ts";
+import type { Logger } from "./logger.ts";
+
+export interface RunKey {
+  readonly scope: Scope;
+  readonly run: RunId;
+}
+
+export interface Birth {
+  readonly key: string;
+  readonly requestHash: string;
+  readonly entry: RunCreated;
+  readonly manifest: DeclaredManifest;
+}
+
+export type BirthAnswer =
+  | { readonly kind: "created"; readonly queued: boolean }
+  /** Same key, same request. */
+  | { readonly kind: "existing"; readonly run: RunId }
+  /** Same key, another request. */
+  | { readonly kind: "conflict"; readonly run: RunId }
+  /** Another run has this id. */
+  | { readonly kind: "run-exists" };
+
+export interface Commit extends RunKey {
+  readonly epoch: number;
+  /** The last seq folded; the entries get the ones after it. */
+  readonly expectedSeq: number;
+  readonly entries: readonly EntryBody[];
+  /** Thread position before these entries. */
+  readonly position: number;
+  /** When a run that now waits must be looked at again; none = only when something is posted. */
+  readonly wake?: number;
+}
+
+export interface Release extends RunKey {
+  readonly epoch: number;
+  readonly expectedSeq: number;
+  readonly wake?: number;
+}
+
+export type CommitAnswer =
+  | { readonly kind: "committed"; readonly at: number }
+  | { readonly kind: "fenced" }
+  | { readonly kind: "behind"; readonly entries: readonly Entry[] };
+
+export interface Post extends RunKey {
+  readonly key: string;
+  readonly fact: OutsideFact;
+  /** Ticket decisions only: the hash that was shown. */
+  readonly hash?: string;
+}
+
+export type PostAnswer =
+  | { readonly kind: "posted"; readonly seq: number; readonly at: number; readonly settlement?: SettlementRecord }
+  /** Another answer settled the ticket, or a cancel was already asked for. */
+  | { readonly kind: "settled"; readonly settlement: SettlementRecord }
+  | { readonly kind: "already"; readonly seq: number }
+  | { readonly kind: "refused"; readonly code: PostRefusal; readonly decidableFrom?: number };
+
+export type PostRefusal = Extract<
+  ErrorCode,
+  | "run-not-found"
+  | "run-ended"
+  | "ticket-not-found"
+  | "ticket-hash-mismatch"
+  | "ticket-expired"
+  | "ticket-not-decidable"
+  | "inbox-full"
+  | "input-not-found"
+  | "input-taken"
+>;
+
+/** Unread inputs that one run may hold. */
+export const inboxLimit = 1_000;
+
+export interface ClaimRequest {
+  readonly scope: Scope;
+  /** Only runs of these agents: a worker claims what it has the code for. */
+  readonly agents: readonly string[];
+  readonly leaseMs: number;
+  readonly limit: number;
+  readonly claimId: string;
+  /** The first call's outcome is unknown: answer what it claimed, if it did. */
+  readonly again?: boolean;
+}
+
+export interface Claim extends RunKey {
+  readonly thread: ThreadId;
+  readonly agent: string;
+  readonly epoch: number;
+  readonly leaseUntil: number;
+  /** Claims in a row, this one included, that got nowhere. */
+  readonly crashes: number;
+  /** Messages in the thread when its last run ended: where a run that has not started begins. */
+  readonly threadPosition: number;
+}
+
+export interface Renewal extends RunKey {
+  readonly epoch: number;
+  readonly leaseMs: number;
+}
+
+export type RenewAnswer =
+  | { readonly kind: "renewed"; readonly leaseUntil: number; readonly head: number }
+  | { readonly kind: "fenced" };
+
+export interface RunRow extends RunKey {
+  readonly thread: ThreadId;
+  readonly agent: string;
+  readonly status: RunStatus;
+  readonly queued: boolean;
+  readonly epoch: number;
+  readonly head: number;
+  readonly crashes: number;
+  readonly leaseUntil?: number;
+  readonly wake?: number;
+  readonly startPosition?: number;
+  readonly fingerprint: Fingerprint;
+  readonly createdAt: number;
+}
+
+export interface TicketRow {
+  readonly ticket: TicketRecord;
+  readonly settlement?: SettlementRecord;
+}
+
+export interface TicketFilter {
+  readonly scope: Scope;
+  readonly status?: "open" | "decided";
+  readonly id?: TicketId;
+  readonly run?: RunId;
+  readonly rootRun?: RunId;
+  readonly thread?: ThreadId;
+  readonly tool?: string;
+  readonly call?: CallId;
+  readonly kind?: TicketKind;
+  readonly limit: number;
+}
+
+export interface ReadRun extends RunKey {
+  readonly after: number;
+  /** In commits, at least one is returned when there is one. */
+  readonly limit: number;
+}
+
+export interface ReadAll {
+  readonly scope: Scope;
+  readonly after: number;
+  readonly limit: number;
+}
+
+export interface CommittedRow extends RunKey {
+  /** Global order of commits: never changes once read. */
+  readonly position: number;
+  readonly entries: readonly Entry[];
+}
+
+export interface ReadThread {
+  readonly scope: Scope;
+  readonly thread: ThreadId;
+  readonly limit: number;
+}
+
+export interface Snapshot {
+  readonly seq: number;
+  readonly foldVersion: number;
+  readonly state: string;
+}
+
+export interface Evidence extends RunKey {
+  readonly kind: "late-result" | "late-decision";
+  readonly body: JsonValue;
+}
+
+export interface EvidenceRow {
+  readonly kind: Evidence["kind"];
+  readonly at: number;
+  readonly body: JsonValue;
+}
+
+export interface Store {
+  create(birth: Birth): Promise<BirthAnswer>;
+  commit(commit: Commit): Promise<CommitAnswer>;
+  release(release: Release): Promise<CommitAnswer>;
+  post(post: Post): Promise<PostAnswer>;
+
+  claim(request: ClaimRequest): Promise<readonly Claim[]>;
+  renew(renewal: Renewal): Promise<RenewAnswer>;
+  /** Store time at which some run of these agents is next claimable, if one is. */
+  nextDue(request: Pick<ClaimRequest, "scope" | "agents">): Promise<number | undefined>;
+
+  run(key: RunKey): Promise<RunRow | undefined>;
+  /** Entries after a seq, whole commits, oldest first. */
+  readRun(request: ReadRun): Promise<readonly Entry[]>;
+  readAll(request: ReadAll): Promise<readonly CommittedRow[]>;
+  /** The newest messages of a thread, oldest of them first, in the order they were appended. */
+  readThread(request: ReadThread): Promise<readonly Message[]>;
+  tickets(filter: TicketFilter): Promise<readonly TicketRow[]>;
+  manifest(scope: Scope, fingerprint: Fingerprint): Promise<DeclaredManifest | undefined>;
+
+  /** A deletable cache, outside the step's commit. An older one never replaces a newer one. */
+  saveSnapshot(key: RunKey, snapshot: Snapshot): Promise<void>;
+  snapshot(key: RunKey): Promise<Snapshot | undefined>;
+
+  /** Facts learned after the end: append-only, no effect on the run. */
+  addEvidence(evidence: Evidence): Promise<void>;
+  evidence(key: RunKey): Promise<readonly EvidenceRow[]>;
+
+  close(): Promise<void>;
+}
+
+export interface StoreDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** A store that is described but not yet open: `sqlite("runs.db")`, `memory()`. */
+export interface StoreDefinition {
+  readonly name: string;
+  open(deps: StoreDeps): Promise<Store>;
+}
