@@ -1,0 +1,66 @@
+/** Leases of the memory store (S7): a claim is refused by the lease's time, a write only by the epoch. */
+import type { Claim, ClaimRequest, RenewAnswer, Renewal } from "../../ports/store.ts";
+import { dueOf, type MemoryRun, reschedule, type ScopeData } from "./data.ts";
+
+export function claim(scope: ScopeData, request: ClaimRequest, now: number): readonly Claim[] {
+  const before = request.again ? claimedBefore(scope, request.claimId) : [];
+  const runs = before.length > 0 ? before : take(scope, request, now);
+  return runs.map((run) => claimOf(run, request));
+}
+
+function claimedBefore(scope: ScopeData, claimId: string): readonly MemoryRun[] {
+  const held = [...scope.claimable].filter((run) => run.claimId === claimId && run.leaseUntil !== undefined);
+  return held.sort((a, b) => a.no - b.no);
+}
+
+function take(scope: ScopeData, request: ClaimRequest, now: number): readonly MemoryRun[] {
+  const due = [...scope.claimable].filter((run) => isDue(run, now) && request.agents.includes(run.agent));
+  const runs = due.sort(byDue).slice(0, Math.max(0, request.limit));
+  for (const run of runs) {
+    run.epoch += 1;
+    run.crashes += 1;
+    run.leaseUntil = now + request.leaseMs;
+    run.claimId = request.claimId;
+    reschedule(scope, run);
+  }
+  return runs;
+}
+
+function isDue(run: MemoryRun, now: number): boolean {
+  const due = dueOf(run);
+  return due !== undefined && due <= now;
+}
+
+function byDue(a: MemoryRun, b: MemoryRun): number {
+  return (dueOf(a) ?? 0) - (dueOf(b) ?? 0) || a.no - b.no;
+}
+
+function claimOf(run: MemoryRun, { scope }: ClaimRequest): Claim {
+  return {
+    scope,
+    run: run.id,
+    thread: run.thread.id,
+    agent: run.agent,
+    epoch: run.epoch,
+    leaseUntil: run.leaseUntil ?? 0,
+    crashes: run.crashes,
+    threadPosition: run.thread.position,
+  };
+}
+
+/** A lease that went with a commit or release is not brought back: it would hide the run from the next claim. */
+export function renew(scope: ScopeData, renewal: Renewal, now: number): RenewAnswer {
+  const run = scope.runs.get(renewal.run);
+  if (!run || run.epoch !== renewal.epoch || run.leaseUntil === undefined) return { kind: "fenced" };
+  run.leaseUntil = now + renewal.leaseMs;
+  return { kind: "renewed", leaseUntil: run.leaseUntil, head: run.head };
+}
+
+export function nextDue(scope: ScopeData, agents: readonly string[]): number | undefined {
+  let next: number | undefined;
+  for (const run of scope.claimable) {
+    const due = agents.includes(run.agent) ? dueOf(run) : undefined;
+    if (due !== undefined && (next === undefined || due < next)) next = due;
+  }
+  return next;
+}

@@ -1,0 +1,133 @@
+/** The records that a memory store is made of. All of a scope hangs under its scope, so no lookup can leave it (S11). */
+import type { Entry, EntryBody } from "../../domain/entry.ts";
+import type { Fingerprint, InputId, RunId, Scope, ThreadId, TicketId } from "../../domain/ids.ts";
+import type { DeclaredManifest } from "../../domain/manifest.ts";
+import type { RunStatus } from "../../domain/run.ts";
+import type { SettlementRecord, TicketRecord } from "../../domain/ticket.ts";
+import type { EvidenceRow, PostAnswer, Snapshot } from "../../ports/store.ts";
+import type { InboxInput } from "../shared/post-guard.ts";
+import { stampEntries } from "../shared/stamp-entries.ts";
+
+export interface MemoryCommit {
+  readonly position: number;
+  readonly run: MemoryRun;
+  readonly entries: readonly Entry[];
+}
+
+export interface MemoryThread {
+  readonly id: ThreadId;
+  position: number;
+  active: MemoryRun | undefined;
+  readonly queue: MemoryRun[];
+  /** By start position, oldest first. */
+  readonly started: MemoryRun[];
+}
+
+export interface MemoryRun {
+  readonly no: number;
+  readonly id: RunId;
+  readonly thread: MemoryThread;
+  readonly agent: string;
+  readonly fingerprint: Fingerprint;
+  readonly createdAt: number;
+  readonly commits: MemoryCommit[];
+  readonly posts: Map<string, PostAnswer>;
+  readonly inputs: Map<InputId, InboxInput>;
+  readonly evidence: EvidenceRow[];
+  status: RunStatus;
+  queued: boolean;
+  epoch: number;
+  head: number;
+  crashes: number;
+  unread: number;
+  leaseUntil: number | undefined;
+  wake: number | undefined;
+  claimId: string | undefined;
+  startPosition: number | undefined;
+  cancelSeq: number | undefined;
+  snapshot: Snapshot | undefined;
+}
+
+export interface MemoryTicket {
+  readonly ticket: TicketRecord;
+  settlement: SettlementRecord | undefined;
+}
+
+export interface ScopeData {
+  readonly runs: Map<RunId, MemoryRun>;
+  readonly threads: Map<ThreadId, MemoryThread>;
+  readonly starts: Map<string, { readonly run: RunId; readonly requestHash: string }>;
+  readonly manifests: Map<Fingerprint, DeclaredManifest>;
+  /** In the order they were opened. */
+  readonly tickets: Map<TicketId, MemoryTicket>;
+  readonly openTickets: Set<MemoryTicket>;
+  /** Runs with a time at which they may be claimed; kept by `reschedule`. */
+  readonly claimable: Set<MemoryRun>;
+  readonly journal: MemoryCommit[];
+  /** Shared by all scopes: numbers rise over the whole store. */
+  readonly counters: Counters;
+}
+
+export interface Counters {
+  runs: number;
+  commits: number;
+}
+
+export interface MemoryData {
+  readonly scopes: Map<Scope, ScopeData>;
+  readonly counters: Counters;
+}
+
+export function createMemoryData(): MemoryData {
+  return { scopes: new Map(), counters: { runs: 0, commits: 0 } };
+}
+
+export function scopeOf(data: MemoryData, scope: Scope): ScopeData {
+  const known = data.scopes.get(scope);
+  if (known) return known;
+  const fresh: ScopeData = {
+    runs: new Map(),
+    threads: new Map(),
+    starts: new Map(),
+    manifests: new Map(),
+    tickets: new Map(),
+    openTickets: new Set(),
+    claimable: new Set(),
+    journal: [],
+    counters: data.counters,
+  };
+  data.scopes.set(scope, fresh);
+  return fresh;
+}
+
+export interface Appended {
+  readonly bodies: readonly EntryBody[];
+  readonly at: number;
+  readonly epoch: number | null;
+}
+
+/** The only place that adds to a journal. Answers the seq of the first entry. */
+export function append(scope: ScopeData, run: MemoryRun, added: Appended): number {
+  const seq = run.head + 1;
+  const entries = stampEntries(added.bodies, { seq, at: added.at, epoch: added.epoch });
+  scope.counters.commits += 1;
+  const commit: MemoryCommit = { position: scope.counters.commits, run, entries };
+  run.head += entries.length;
+  run.commits.push(commit);
+  scope.journal.push(commit);
+  return seq;
+}
+
+/** When the run may be claimed; undefined while it may not. The SQLite column `due` says the same. */
+export function dueOf(run: MemoryRun): number | undefined {
+  const free = run.leaseUntil ?? 0;
+  if (run.status === "done") return undefined;
+  if (!run.queued && run.status !== "waiting") return free;
+  return run.wake === undefined ? undefined : Math.max(free, run.wake);
+}
+
+/** Called after every change of status, queue place, lease or wake. */
+export function reschedule(scope: ScopeData, run: MemoryRun): void {
+  if (dueOf(run) === undefined) scope.claimable.delete(run);
+  else scope.claimable.add(run);
+}

@@ -1,0 +1,66 @@
+/**
+ * The memory store: the same promises as a file, for as long as the process lives. `memory()` makes the data once,
+ * and every `open` works on it, so that a runtime can be "restarted" in a test.
+ *
+ * M1 No write awaits: each method runs to its end before another can begin, which is what makes it a transaction.
+ * M2 Records are handed out as they are stored; they are readonly to everyone else.
+ */
+import type { Scope } from "../../domain/ids.ts";
+import type { EvidenceRow, RunKey, Snapshot, Store, StoreDefinition, StoreDeps } from "../../ports/store.ts";
+import { noSuchRun, storeClosed } from "../shared/refusals.ts";
+import { claim, nextDue, renew } from "./claims.ts";
+import { createMemoryData, type MemoryData, type ScopeData, scopeOf } from "./data.ts";
+import { post } from "./post.ts";
+import { readAll, readThread, runRow, tickets } from "./reads.ts";
+import { commit, create, entriesAfter, release } from "./writes.ts";
+
+export function memory(): StoreDefinition {
+  const data = createMemoryData();
+  return { name: "memory", open: async (deps) => createMemoryStore(data, deps) };
+}
+
+function createMemoryStore(data: MemoryData, { clock }: StoreDeps): Store {
+  let closed = false;
+  async function within<T>(scope: Scope, act: (scope: ScopeData, now: number) => T): Promise<T> {
+    if (closed) throw storeClosed();
+    return act(scopeOf(data, scope), clock.now());
+  }
+  return {
+    create: (birth) => within(birth.entry.identity.scope, (scope, now) => create(scope, birth, now)),
+    commit: (wanted) => within(wanted.scope, (scope, now) => commit(scope, wanted, now)),
+    release: (wanted) => within(wanted.scope, (scope, now) => release(scope, wanted, now)),
+    post: (wanted) => within(wanted.scope, (scope, now) => post(scope, wanted, now)),
+    claim: (request) => within(request.scope, (scope, now) => claim(scope, request, now)),
+    renew: (renewal) => within(renewal.scope, (scope, now) => renew(scope, renewal, now)),
+    nextDue: (request) => within(request.scope, (scope) => nextDue(scope, request.agents)),
+    run: (key) => within(key.scope, (scope) => runRow(scope, key)),
+    readRun: (request) =>
+      within(request.scope, (scope) => {
+        const run = scope.runs.get(request.run);
+        return run ? entriesAfter(run, request.after, request.limit) : [];
+      }),
+    readAll: (request) => within(request.scope, (scope) => readAll(scope, request)),
+    readThread: (request) => within(request.scope, (scope) => readThread(scope, request)),
+    tickets: (filter) => within(filter.scope, (scope) => tickets(scope, filter)),
+    manifest: (name, fingerprint) => within(name, (scope) => scope.manifests.get(fingerprint)),
+    saveSnapshot: (key, snapshot) => within(key.scope, (scope) => saveSnapshot(scope, key, snapshot)),
+    snapshot: (key) => within(key.scope, (scope) => scope.runs.get(key.run)?.snapshot),
+    addEvidence: ({ scope: name, run, kind, body }) =>
+      within(name, (scope, at) => addEvidence(scope, { scope: name, run }, { kind, at, body })),
+    evidence: (key) => within(key.scope, (scope) => [...(scope.runs.get(key.run)?.evidence ?? [])]),
+    close: async () => {
+      closed = true;
+    },
+  };
+}
+
+function saveSnapshot(scope: ScopeData, key: RunKey, snapshot: Snapshot): void {
+  const run = scope.runs.get(key.run);
+  if (run && snapshot.seq >= (run.snapshot?.seq ?? 0)) run.snapshot = snapshot;
+}
+
+function addEvidence(scope: ScopeData, key: RunKey, row: EvidenceRow): void {
+  const run = scope.runs.get(key.run);
+  if (!run) throw noSuchRun(key);
+  run.evidence.push(row);
+}

@@ -1,0 +1,63 @@
+/** The outside door of the memory store: guard, append and projections in one synchronous go (S5, S6). */
+import type { Post, PostAnswer, TicketRow } from "../../ports/store.ts";
+import { asksToCancel, guardPost, type PostSubject } from "../shared/post-guard.ts";
+import { append, type MemoryRun, type MemoryTicket, reschedule, type ScopeData } from "./data.ts";
+
+export function post(scope: ScopeData, wanted: Post, now: number): PostAnswer {
+  const run = scope.runs.get(wanted.run);
+  if (!run) return { kind: "refused", code: "run-not-found" };
+  const first = run.posts.get(wanted.key);
+  if (first) return first;
+  const refusal = guardPost(wanted, subjectOf(scope, run, wanted), now);
+  if (refusal) return refusal;
+  const seq = append(scope, run, { bodies: [wanted.fact], at: now, epoch: null });
+  const answer: PostAnswer = { kind: "posted", seq, at: now, ...settle(scope, wanted, { seq, at: now }) };
+  changeInbox(run, wanted, seq);
+  if (asksToCancel(wanted.fact)) run.cancelSeq ??= seq;
+  if (!run.queued || wanted.fact.type === "cancel-requested") run.wake = now;
+  run.posts.set(wanted.key, answer);
+  reschedule(scope, run);
+  return answer;
+}
+
+function subjectOf(scope: ScopeData, run: MemoryRun, { fact }: Post): PostSubject {
+  const ticket = fact.type === "ticket-decided" ? scope.tickets.get(fact.ticket) : undefined;
+  const input =
+    fact.type === "input-received" || fact.type === "input-withdrawn" ? run.inputs.get(fact.input) : undefined;
+  return {
+    status: run.status,
+    unread: run.unread,
+    ...(run.cancelSeq === undefined ? {} : { cancelSeq: run.cancelSeq }),
+    ...(ticket ? { ticket: ticketRow(ticket) } : {}),
+    ...(input ? { input } : {}),
+  };
+}
+
+export function ticketRow(row: MemoryTicket): TicketRow {
+  return row.settlement ? { ticket: row.ticket, settlement: row.settlement } : { ticket: row.ticket };
+}
+
+function settle(
+  scope: ScopeData,
+  { fact }: Post,
+  place: { readonly seq: number; readonly at: number },
+): Pick<TicketRow, "settlement"> {
+  const row = fact.type === "ticket-decided" ? scope.tickets.get(fact.ticket) : undefined;
+  if (fact.type !== "ticket-decided" || !row) return {};
+  const { ticket, decision, by, key } = fact;
+  const settlement = { ticket, decision, by, at: place.at, key, seq: place.seq };
+  row.settlement = settlement;
+  scope.openTickets.delete(row);
+  return { settlement };
+}
+
+function changeInbox(run: MemoryRun, { fact }: Post, seq: number): void {
+  if (fact.type === "input-received") {
+    run.inputs.set(fact.input, { seq, taken: false });
+    run.unread += 1;
+  }
+  const withdrawn = fact.type === "input-withdrawn" ? run.inputs.get(fact.input) : undefined;
+  if (fact.type !== "input-withdrawn" || !withdrawn) return;
+  run.inputs.set(fact.input, { ...withdrawn, withdrawnSeq: seq });
+  run.unread -= 1;
+}
