@@ -1,0 +1,33 @@
+/** What the tables read of a run, in a shape that cannot be wrong: an end has an outcome, a wait has reasons. */
+import type { Outcome } from "../run.ts";
+import type { RunState } from "../run-state.ts";
+import { leadingReason, type WaitingReason } from "./waiting-reason.ts";
+
+export type RunFacts =
+  | { readonly status: "created" }
+  | { readonly status: "running"; readonly cancelRequested: boolean }
+  | { readonly status: "waiting"; readonly cancelRequested: boolean; readonly waits: readonly Wait[] }
+  | { readonly status: "done"; readonly outcome: Outcome };
+
+export interface Wait {
+  readonly reason: WaitingReason;
+  readonly prompt?: string;
+}
+
+export function factsOf(state: RunState): RunFacts {
+  if (state.outcome) return { status: "done", outcome: state.outcome };
+  if (state.status === "created") return { status: "created" };
+  const cancelRequested = state.cancel !== undefined;
+  if (state.status !== "waiting") return { status: "running", cancelRequested };
+  return {
+    status: "waiting",
+    cancelRequested,
+    waits: state.tickets.map(({ kind, prompt }) => ({ reason: kind, prompt })),
+  };
+}
+
+/** The wait that names the run where only one can be named. */
+export function leadingWait(waits: readonly Wait[]): Wait {
+  const reason = leadingReason(waits.map((wait) => wait.reason));
+  return waits.find((wait) => wait.reason === reason) ?? { reason };
+}
