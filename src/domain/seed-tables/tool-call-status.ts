@@ -3,7 +3,7 @@
  * make is a legal move there, which is why a call that was answered is `resuming` until its result is written.
  */
 import type { Settled } from "../entry.ts";
-import type { CallResult } from "../message.ts";
+import type { CallErrorCode, CallResult } from "../message.ts";
 import type { CallState } from "../run-state.ts";
 import type { DecisionKind } from "../ticket.ts";
 
@@ -67,22 +67,38 @@ function concludedStatus(call: CallState): ToolCallStatus {
 }
 
 function endOfCall(call: CallState, result: CallResult | undefined): EndedCallStatus {
-  if (result) return endOfResult(result);
+  if (result?.kind === "value") return "succeeded";
+  if (result) return endOfError(call, result.code);
   const last = call.effect?.last;
-  return last && last.kind !== "unknown" ? endOfAttempt(last) : endOfDecision(call.decision?.decision.kind);
+  return last && last.kind !== "unknown" ? endOfAttempt(last.kind) : endOfDecision(call);
 }
 
-function endOfResult(result: CallResult): EndedCallStatus {
-  if (result.kind === "value") return "succeeded";
-  return ["rejected", "not-run", "aborted"].includes(result.code) ? "cancelled" : "failed";
+function endOfError(call: CallState, code: CallErrorCode): EndedCallStatus {
+  if (code === "outcome-unknown") return unanswered(call);
+  return code === "rejected" || code === "not-run" || code === "aborted" ? "cancelled" : "failed";
 }
 
-function endOfAttempt(last: Settled): EndedCallStatus {
-  if (last.kind === "done") return "succeeded";
-  return last.kind === "aborted" || last.kind === "lost" || last.kind === "not-made" ? "cancelled" : "failed";
+function endOfAttempt(last: Settled["kind"]): EndedCallStatus {
+  if (last === "done") return "succeeded";
+  return last === "aborted" || last === "lost" || last === "not-made" ? "cancelled" : "failed";
 }
 
-function endOfDecision(decision: DecisionKind | undefined): EndedCallStatus {
-  if (decision === "answer" || decision === "mark-done") return "succeeded";
-  return decision === "reject" || decision === "closed" ? "cancelled" : "failed";
+function endOfDecision(call: CallState): EndedCallStatus {
+  switch (call.decision?.decision.kind) {
+    case "answer":
+    case "mark-done":
+      return "succeeded";
+    case "mark-failed":
+      return "failed";
+    case "reject":
+    case "closed":
+      return "cancelled";
+    default:
+      return unanswered(call);
+  }
+}
+
+/** A question about an unknown outcome that nobody answered went away with a cancelled run. */
+function unanswered(call: CallState): EndedCallStatus {
+  return call.unknownTickets > 0 ? "cancelled" : "failed";
 }

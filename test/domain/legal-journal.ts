@@ -1,0 +1,150 @@
+/** Legal journals from a list of numbers: at each place the facts that may come next are listed, and a number picks one. */
+import { apply, birth } from "../../src/domain/apply.ts";
+import type { Entry, EntryBody, RunCreated, Settled } from "../../src/domain/entry.ts";
+import { toolEffectId } from "../../src/domain/ids.ts";
+import type { CallState, RunState, StepState } from "../../src/domain/run-state.ts";
+import type { Decision, DecisionKind, TicketKind, TicketRecord } from "../../src/domain/ticket.ts";
+import { ticketVerbs } from "../../src/domain/ticket.ts";
+import * as j from "./journal.ts";
+
+export function legalJournal(choices: readonly number[]): Entry[] {
+  const first = j.stamp(j.created(), 1) as Entry & RunCreated;
+  const entries: Entry[] = [first];
+  let state = birth(first);
+  for (const choice of choices) {
+    const next = nextFacts(state, choice);
+    const body = next[Math.floor(choice / 4) % Math.max(next.length, 1)];
+    if (!body) break;
+    const entry = j.stamp(body, state.seq + 1);
+    entries.push(entry);
+    state = apply(state, entry);
+  }
+  return entries;
+}
+
+/** Three times out of four the run works, if it can: else the outside would fill the journal. */
+function nextFacts(state: RunState, choice: number): EntryBody[] {
+  if (state.status === "done") return [];
+  const facts = [...outsideFacts(state), ...decisions(state)];
+  if (state.status === "created") return [j.runStarted, ...facts, ...ends(state)];
+  if (state.status === "waiting") return [j.runResumed, ...facts, ...ends(state)];
+  const works = work(state);
+  if (choice % 4 !== 0 && works.length > 0) return works;
+  const waits = state.tickets.length > 0 ? [j.runWaiting(...state.tickets)] : [];
+  return [...works, ...facts, ...runTickets(state), ...waits, ...ends(state)];
+}
+
+function outsideFacts(state: RunState): EntryBody[] {
+  const withdrawn = state.inbox.map((input) => j.inputWithdrawn(input.id));
+  return [j.inputReceived(`in-${state.seq}`), ...withdrawn, j.cancelRequested, j.pauseRequested];
+}
+
+function ends(state: RunState): EntryBody[] {
+  if (state.seq % 5 !== 0) return []; // else most journals would be short
+  return [j.runEnded(), j.runEnded({ kind: "cancelled" }), j.runEnded({ kind: "timed-out" })];
+}
+
+const sample: Readonly<Record<DecisionKind, Decision>> = {
+  approve: { kind: "approve" },
+  edit: { kind: "edit", input: { cents: 6 } },
+  reject: { kind: "reject", reason: "no" },
+  answer: { kind: "answer", value: "yes" },
+  "mark-done": { kind: "mark-done", result: "done" },
+  "mark-failed": { kind: "mark-failed", reason: "it failed" },
+  "run-again": { kind: "run-again" },
+  release: { kind: "release" },
+  "cancel-run": { kind: "cancel-run" },
+  elapsed: { kind: "elapsed" },
+  closed: { kind: "closed", why: "cancelled" },
+};
+
+function decisions(state: RunState): EntryBody[] {
+  return state.tickets.flatMap((ticket) => {
+    const byEngine: DecisionKind[] = ticket.kind === "timer" ? ["elapsed", "closed"] : ["closed"];
+    return [...ticketVerbs[ticket.kind], ...byEngine].map((kind) => j.decided(sample[kind], ticket.id));
+  });
+}
+
+function runTickets(state: RunState): EntryBody[] {
+  const open = (kind: TicketKind, generation: number): EntryBody => j.opened(j.ticket(kind, { generation }));
+  const pause = state.pause && !isAsked(state, "pause") ? [open("pause", state.pauses + 1)] : [];
+  return [...pause, open("timer", state.timers + 1), open("quarantined", state.quarantines + 1)];
+}
+
+function isAsked(state: RunState, kind: TicketKind, call?: CallState): boolean {
+  return state.tickets.some((ticket: TicketRecord) => ticket.kind === kind && ticket.call?.id === call?.id);
+}
+
+function work(state: RunState): EntryBody[] {
+  const { step } = state;
+  if (state.appended < state.inputCount) return [j.appendInput];
+  const taken = state.inbox.map((input) => j.inputTaken(input.seq, input.id));
+  if (!step || step.ended) return [j.stepStarted((step?.step ?? 0) + 1), ...taken];
+  if (step.calls.length > 0) {
+    const moves = step.calls.flatMap((call) => callFacts(state, step, call));
+    if (moves.length > 0) return moves;
+    return step.calls.every((call) => call.status === "settled") ? [j.stepEnded(step.step)] : [];
+  }
+  return modelFacts(step);
+}
+
+function modelFacts({ step, model }: StepState): EntryBody[] {
+  if (model.open) return settledKinds.map((result) => j.modelSettled(result, step, model.attempt));
+  if (model.last?.kind !== "done") return [j.modelIntended(step, model.attempt + 1)];
+  return [j.answered(step, [{ cents: 1 }]), j.answered(step, [{ cents: 1 }, { cents: 2 }, "x"])];
+}
+
+const settledKinds: readonly Settled[] = [
+  { kind: "done", usage: { inputTokens: 3, outputTokens: 2 } },
+  { kind: "failed", error: { code: "tool-failed", message: "boom" }, retry: "never" },
+  { kind: "refused", code: "invalid-input", message: "bad" },
+  { kind: "not-made" },
+  { kind: "lost" },
+  { kind: "aborted" },
+];
+
+function callFacts(state: RunState, { step }: StepState, call: CallState): EntryBody[] {
+  const attempt = call.effect?.attempt ?? 0;
+  const effect = toolEffectId(call.id, call.keyGeneration);
+  switch (call.status) {
+    case "proposed":
+      return [
+        j.callGated({ kind: "allow" }, call.id),
+        j.callGated(j.ask, call.id),
+        j.callGated({ kind: "refuse", code: "invalid-input", message: "bad" }, call.id),
+      ];
+    case "asked":
+      if (isAsked(state, "approval", call)) return [];
+      return [j.opened(j.ticket("approval", { of: call.id, generation: call.asked + 1, resume: resumeOf(call) }))];
+    case "ready": {
+      const next = call.effect?.id === effect ? attempt + 1 : 1;
+      return [{ ...j.toolIntended(call.id, next, call.keyGeneration), step } as EntryBody];
+    }
+    case "running":
+      return [...settledKinds, j.unknownResult].map((result) => ({ type: "effect-settled", effect, attempt, result }));
+    case "unknown":
+      if (isAsked(state, "unknown-outcome", call)) return [];
+      return [
+        j.opened(j.ticket("unknown-outcome", { of: call.id, generation: call.unknownTickets + 1 })),
+        ...(call.unknownTickets === 0 || state.cancel ? [j.resultAppended(unknownSaid, call.id)] : []),
+      ];
+    case "concluded":
+      return [j.resultAppended(call.result ?? resultOfAttempt(call), call.id)];
+    case "settled":
+      return [];
+    default:
+      return call.status satisfies never;
+  }
+}
+
+const unknownSaid = { kind: "error", code: "outcome-unknown", message: "nobody knows" } as const;
+
+function resumeOf(call: CallState): "replay" | "pass-decision-to-tool" {
+  return call.index === 1 ? "pass-decision-to-tool" : "replay";
+}
+
+function resultOfAttempt(call: CallState): Parameters<typeof j.resultAppended>[0] {
+  const last = call.effect?.last;
+  if (last?.kind === "done") return { kind: "value", value: "ok" };
+  return { kind: "error", code: last?.kind === "aborted" ? "aborted" : "tool-failed", message: "it did not work" };
+}
