@@ -168,9 +168,9 @@ function takeInputs(run: MemoryRun, changes: RowChanges): void {
 
 /** Runs of a thread start in the order of their positions, but for the odd one that started where another had ended. */
 function start(run: MemoryRun, position: number): void {
-  run.startPosition = position;
   const { started } = run.thread;
-  started.push(run);
+  if (run.startPosition === undefined) started.push(run);
+  run.startPosition = position;
   started.sort((a, b) => (a.startPosition ?? 0) - (b.startPosition ?? 0) || a.no - b.no);
 }
 

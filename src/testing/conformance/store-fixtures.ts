@@ -1,0 +1,241 @@
+/** What the store's checks are written with: a clock that is moved by hand, and small births, entries and tickets. */
+import assert from "node:assert/strict";
+import type { EntryBody, OutsideFact } from "../../domain/entry.ts";
+import { type ErrorCode, isHoldfastError } from "../../domain/errors.ts";
+import type {
+  CallId,
+  EffectId,
+  Fingerprint,
+  InputId,
+  MessageId,
+  RunId,
+  Scope,
+  ThreadId,
+  TicketId,
+} from "../../domain/ids.ts";
+import type { DeclaredManifest } from "../../domain/manifest.ts";
+import type { Message } from "../../domain/message.ts";
+import type { Decision, TicketRecord } from "../../domain/ticket.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Birth, Claim, Post, RunKey, Store, StoreDeps } from "../../ports/store.ts";
+
+export interface ManualClock extends Clock {
+  advance(ms: number): void;
+}
+
+export function createManualClock(start: number = 1_000): ManualClock {
+  let now = start;
+  return {
+    now: () => now,
+    sleep: () => Promise.resolve(),
+    advance: (ms) => {
+      now += ms;
+    },
+  };
+}
+
+/** Opens the store under test. Each check gets its own, on fresh data; opened again in one check it has the same data. */
+export type OpenStore = (deps: StoreDeps) => Promise<Store>;
+export type StoreCheck = (open: OpenStore) => Promise<void>;
+
+export interface Bench {
+  readonly store: Store;
+  readonly clock: ManualClock;
+  reopen(): Promise<Store>;
+}
+
+const silent = { warn: () => undefined, note: () => undefined };
+
+/** Opens, checks, and closes whatever was opened, also when the check fails. */
+export function checked(check: (bench: Bench) => Promise<void>): StoreCheck {
+  return async (open) => {
+    const clock = createManualClock();
+    const opened: Store[] = [];
+    const reopen = async (): Promise<Store> => {
+      const store = await open({ clock, logger: silent });
+      opened.push(store);
+      return store;
+    };
+    try {
+      await check({ store: await reopen(), clock, reopen });
+    } finally {
+      for (const store of opened) await store.close();
+    }
+  };
+}
+
+export const scopeA = "a" as Scope;
+export const scopeB = "b" as Scope;
+export const leaseMs = 1_000;
+
+export function keyOf(run: string, scope: Scope = scopeA): RunKey {
+  return { scope, run: run as RunId };
+}
+
+export function text(id: string): Message {
+  return { id: id as MessageId, role: "user", parts: [{ type: "text", text: `says ${id}` }], visibility: "all" };
+}
+
+export function manifestOf(agent: string): DeclaredManifest {
+  const model = { provider: "scripted", model: "m" };
+  return {
+    format: 1,
+    agent,
+    model,
+    instructions: { kind: "text", text: agent },
+    tools: [],
+    context: null,
+    budget: { steps: 9 },
+  };
+}
+
+export interface BirthOptions {
+  readonly scope?: Scope;
+  readonly thread?: string;
+  readonly agent?: string;
+  readonly key?: string;
+  readonly requestHash?: string;
+}
+
+export function birthOf(run: string, options: BirthOptions = {}): Birth {
+  const { scope = scopeA, thread = `thread-${run}`, agent = "ann", key = `start-${run}`, requestHash = "h" } = options;
+  const id = run as RunId;
+  const input = [text(`${run}-first`), text(`${run}-second`)];
+  const lineage = { origin: "user", mode: "foreground", adapter: "internal" } as const;
+  return {
+    key,
+    requestHash,
+    manifest: manifestOf(agent),
+    entry: {
+      type: "run-created",
+      identity: { scope, run: id, thread: thread as ThreadId, agent, rootRun: id, ...lineage },
+      request: { origin: "user", key, inputIds: input.map((message) => message.id), inputCount: input.length },
+      input,
+      manifest: { fingerprint: `print-${agent}` as Fingerprint },
+      budget: { steps: 9 },
+    },
+  };
+}
+
+export function said(id: string): EntryBody {
+  return { type: "message-appended", body: { kind: "here", message: text(id) } };
+}
+
+export function saidAtBirth(index: number): EntryBody {
+  return { type: "message-appended", body: { kind: "created", index } };
+}
+
+export function saidByInput(input: string, from: number): EntryBody {
+  return { type: "message-appended", body: { kind: "input", from, input: input as InputId } };
+}
+
+export function started(position: number): EntryBody {
+  return { type: "run-started", position };
+}
+
+export function stepped(step: number): EntryBody {
+  return { type: "step-started", step };
+}
+
+export function settled(kind: "done" | "lost" | "not-made"): EntryBody {
+  return { type: "effect-settled", effect: "effect" as EffectId, attempt: 1, result: { kind } };
+}
+
+export const waiting: EntryBody = { type: "run-waiting", tickets: [], reasons: [] };
+export const resumed: EntryBody = { type: "run-resumed" };
+export const ended: EntryBody = { type: "run-ended", outcome: { kind: "completed", reason: "natural" } };
+
+export function ticketOf(run: string, generation: number, more: Partial<TicketRecord> = {}): TicketRecord {
+  const call = `${run}.1.${generation}` as CallId;
+  return {
+    id: `${run}.approval.${generation}` as TicketId,
+    kind: "approval",
+    run: run as RunId,
+    rootRun: run as RunId,
+    thread: `thread-${run}` as ThreadId,
+    agent: "ann",
+    generation,
+    hash: `hash-${generation}`,
+    prompt: "May I?",
+    call: { id: call, tool: `tool-${generation}`, version: "1", input: { n: generation }, resume: "replay" },
+    openedAt: 0,
+    ...more,
+  };
+}
+
+export function opened(ticket: TicketRecord): EntryBody {
+  return { type: "ticket-opened", ticket };
+}
+
+export function decided(ticket: TicketId, key: string, decision: Decision = { kind: "approve" }): OutsideFact {
+  return { type: "ticket-decided", ticket, decision, by: "ana", key };
+}
+
+export function decisionOn(ticket: TicketRecord, key: string, scope: Scope = scopeA): Post {
+  return { scope, run: ticket.run, key, fact: decided(ticket.id, key), hash: ticket.hash };
+}
+
+export function inputTo(run: string, input: string, key: string = `post-${input}`): Post {
+  const fact: OutsideFact = { type: "input-received", input: input as InputId, message: text(input), by: "ana" };
+  return { ...keyOf(run), key, fact };
+}
+
+export function withdrawalOf(run: string, input: string, key: string = `back-${input}`): Post {
+  return { ...keyOf(run), key, fact: { type: "input-withdrawn", input: input as InputId, by: "ana" } };
+}
+
+export function cancelOf(run: string, key: string = `cancel-${run}`): Post {
+  return { ...keyOf(run), key, fact: { type: "cancel-requested", by: "ana" } };
+}
+
+export interface ClaimOptions {
+  readonly scope?: Scope;
+  readonly agents?: readonly string[];
+  readonly limit?: number;
+}
+
+export function claimAll(store: Store, options: ClaimOptions = {}): Promise<readonly Claim[]> {
+  const { scope = scopeA, agents = ["ann"], limit = 100 } = options;
+  return store.claim({ scope, agents, limit, leaseMs, claimId: "claim" });
+}
+
+/** The one run that is claimable now. */
+export async function claimOne(store: Store, options: ClaimOptions = {}): Promise<Claim> {
+  const [claim, ...others] = await claimAll(store, options);
+  assert.ok(claim, "a run is claimable");
+  assert.equal(others.length, 0, "only one run is claimable");
+  return claim;
+}
+
+export interface Written {
+  readonly entries: readonly EntryBody[];
+  readonly after: number;
+  readonly position?: number;
+  readonly wake?: number;
+}
+
+/** Commits under a claim and insists that it is taken. */
+export async function write(store: Store, claim: Claim, written: Written): Promise<number> {
+  const { scope, run, epoch } = claim;
+  const { entries, after: expectedSeq, position = 0, wake } = written;
+  const answer = await store.commit({
+    ...{ scope, run, epoch, expectedSeq, entries, position },
+    ...(wake === undefined ? {} : { wake }),
+  });
+  assert.equal(answer.kind, "committed");
+  return expectedSeq + entries.length;
+}
+
+export async function headOf(store: Store, key: RunKey): Promise<number> {
+  return (await rowOf(store, key)).head;
+}
+
+export async function rowOf(store: Store, key: RunKey): Promise<NonNullable<Awaited<ReturnType<Store["run"]>>>> {
+  const row = await store.run(key);
+  assert.ok(row, `run ${key.run} is stored`);
+  return row;
+}
+
+export async function throwsCode(act: Promise<unknown>, code: ErrorCode): Promise<void> {
+  await assert.rejects(act, (cause) => isHoldfastError(cause, code));
+}
