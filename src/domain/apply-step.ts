@@ -7,7 +7,12 @@ import type { EffectState, RunState, StepState } from "./run-state.ts";
 export type EffectEntry = Extract<Entry, { type: "effect-intended" | "effect-settled" }>;
 
 export function freshStep(step: number, state: RunState): StepState {
-  return { step, model: { id: modelEffectId(state.created.identity.run, step), attempt: 0 }, calls: [], ended: false };
+  return {
+    step,
+    model: { id: modelEffectId(state.created.identity.run, step), attempt: 0, failures: 0 },
+    calls: [],
+    ended: false,
+  };
 }
 
 export function stepOf(state: RunState, entry: EntryBody): StepState {
@@ -20,12 +25,18 @@ export function nextEffect(effect: EffectState | undefined, entry: EffectEntry):
   if (entry.type === "effect-intended") {
     if (effect?.open) throw new HoldfastError("illegal-transition", `Effect ${entry.effect} is already in flight`);
     const { attempt, key, startBy, timeoutMs, epoch } = entry;
-    return { id: entry.effect, attempt, open: { attempt, key, startBy, timeoutMs, epoch } };
+    return {
+      id: entry.effect,
+      attempt,
+      failures: effect?.failures ?? 0,
+      open: { attempt, key, startBy, timeoutMs, epoch },
+    };
   }
   if (effect?.open?.attempt !== entry.attempt) {
     throw new HoldfastError("illegal-transition", `Effect ${entry.effect}: attempt ${entry.attempt} is not open`);
   }
-  return { id: effect.id, attempt: effect.attempt, last: entry.result };
+  const failures = effect.failures + (entry.result.kind === "failed" ? 1 : 0);
+  return { id: effect.id, attempt: effect.attempt, failures, last: entry.result };
 }
 
 export function addUsage(state: RunState, entry: EffectEntry): RunState["usage"] {

@@ -52,6 +52,8 @@ export interface StepState {
 export interface EffectState {
   readonly id: EffectId;
   readonly attempt: number;
+  /** Attempts that failed for good reason; lost ones do not count. */
+  readonly failures: number;
   /** The attempt in flight: intended and not settled. */
   readonly open?: OpenAttempt;
   readonly last?: Settled;

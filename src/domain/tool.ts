@@ -185,3 +185,20 @@ function codeOf(options: ErasedOptions): ToolCode {
     ...(reconcile ? { reconcile: reconcile as NonNullable<ToolCode["reconcile"]> } : {}),
   };
 }
+
+const told = Symbol.for("holdfast.told");
+
+export interface ToldResult<Value> {
+  readonly value: Value;
+  readonly say: string;
+  readonly [told]: true;
+}
+
+/** A result with data for the program and other words for the model. */
+export function tellModel<Value>(value: Value, say: string): ToldResult<Value> {
+  return { value, say, [told]: true };
+}
+
+export function toldToModel(value: unknown): ToldResult<unknown> | undefined {
+  return typeof value === "object" && value !== null && told in value ? (value as ToldResult<unknown>) : undefined;
+}

@@ -1,0 +1,13 @@
+import type { EngineDeps } from "../engine/deps.ts";
+import { runLoop } from "../engine/run-loop.ts";
+import type { Backend } from "../ports/backend.ts";
+
+/** Runs execute in this process, on the one loop. */
+export function createInProcessBackend(deps: EngineDeps): Backend {
+  return {
+    name: "in-process",
+    async executeRoot(held) {
+      await runLoop(held, deps);
+    },
+  };
+}

@@ -1,0 +1,94 @@
+/** Moves a run that goes on: the step's model call, its tool calls, its end, the next step. */
+import type { FinishReason } from "../domain/entry.ts";
+import type { Outcome } from "../domain/run.ts";
+import type { StepState } from "../domain/run-state.ts";
+import { engine } from "../domain/ticket.ts";
+import { advanceCalls } from "./advance-calls.ts";
+import { act, type Draft, wakeBy } from "./draft.ts";
+import type { Ending } from "./finish.ts";
+import { intendModel } from "./intend.ts";
+
+export function advance(draft: Draft): Ending | undefined {
+  if (draft.state.tickets.some((ticket) => ticket.kind === "quarantined")) return undefined;
+  settleTimers(draft);
+  const { step } = draft.state;
+  if (step && !step.ended) {
+    if (step.model.last?.kind !== "done") return advanceModel(draft, step);
+    advanceCalls(draft);
+    if (draft.state.step?.calls.some((call) => call.status !== "settled")) return undefined;
+    act(draft, { type: "step-ended", step: step.step });
+  }
+  return afterStep(draft) ?? beginStep(draft);
+}
+
+function settleTimers(draft: Draft): void {
+  for (const { id, dueAt } of draft.state.tickets) {
+    if (dueAt === undefined) continue;
+    if (dueAt > draft.at.now) wakeBy(draft, dueAt);
+    else act(draft, { type: "ticket-decided", ticket: id, decision: { kind: "elapsed" }, by: engine, key: id });
+  }
+}
+
+function advanceModel(draft: Draft, step: StepState): Ending | undefined {
+  const { model } = step;
+  if (model.open?.epoch === draft.at.epoch) return undefined;
+  if (model.open) {
+    const { attempt } = model.open;
+    act(draft, { type: "effect-settled", effect: model.id, attempt, result: { kind: "lost" } });
+  }
+  const { last } = model;
+  if (last?.kind === "failed") {
+    if (last.retryAt === undefined) return ending(draft, { kind: "failed", error: last.error, retry: last.retry });
+    if (last.retryAt > draft.at.now) {
+      wakeBy(draft, last.retryAt);
+      return undefined;
+    }
+  }
+  intendModel(draft, draft.state.step ?? step);
+  return undefined;
+}
+
+/** How the run ends when the last step asked for nothing more; undefined when there is a next step. */
+function afterStep(draft: Draft): Ending | undefined {
+  const { step, inbox } = draft.state;
+  if (!step || step.calls.length > 0 || inbox.length > 0) return undefined;
+  const { last } = step.model;
+  return ending(draft, naturalOutcome(last?.kind === "done" ? last.finish : undefined));
+}
+
+function naturalOutcome(finish: FinishReason | undefined): Outcome {
+  switch (finish) {
+    case "length":
+      return { kind: "stopped", code: "length", detail: "The model's answer was cut at its output limit" };
+    case "content-filter":
+      return { kind: "blocked", reason: "content-filter" };
+    case "error":
+      return {
+        kind: "failed",
+        error: { code: "model-failed", message: "The model ended with an error" },
+        retry: "never",
+      };
+    default:
+      return { kind: "completed", reason: "natural" };
+  }
+}
+
+function beginStep(draft: Draft): Ending | undefined {
+  const { stepsEnded, created, pause, inbox } = draft.state;
+  const { steps } = created.budget;
+  if (stepsEnded >= steps) {
+    return ending(draft, { kind: "stopped", code: "steps", detail: `The budget of ${steps} steps is spent` });
+  }
+  if (pause) return undefined;
+  for (const { id, seq } of inbox) {
+    act(draft, { type: "message-appended", body: { kind: "input", from: seq, input: id } });
+  }
+  act(draft, { type: "step-started", step: stepsEnded + 1 });
+  const { step } = draft.state;
+  if (step) intendModel(draft, step);
+  return undefined;
+}
+
+function ending(draft: Draft, outcome: Outcome): Ending {
+  return { outcome, since: draft.at.now };
+}

@@ -1,0 +1,70 @@
+/**
+ * The only caller of store.commit and store.release; then it tells the bus.
+ *
+ * C1 One commit of a run at a time: the loop awaits each.
+ * C2 After an unknown outcome the row at expectedSeq + 1 is mine iff its epoch is mine; nothing is written blindly again.
+ * C3 The bus hears of a commit only after it (L6); a deaf bus stops nothing.
+ */
+import type { Entry, EntryBody } from "../domain/entry.ts";
+import { isHoldfastError } from "../domain/errors.ts";
+import type { Commit, CommitAnswer, Release, RunKey } from "../ports/store.ts";
+import type { EngineDeps } from "./deps.ts";
+import { readAfter } from "./load.ts";
+import { type Patience, persist } from "./retry.ts";
+
+export async function commit(what: Commit, deps: EngineDeps, signal: AbortSignal): Promise<CommitAnswer> {
+  const answer = await certain(what, deps, { signal, call: () => deps.store.commit(what) });
+  if (answer.kind === "committed") tell(what, what.expectedSeq + what.entries.length, deps);
+  return answer;
+}
+
+export function release(what: Release, deps: EngineDeps, signal: AbortSignal): Promise<CommitAnswer> {
+  // A release writes no entry to find again; repeating it is harmless.
+  return certain(what, deps, { signal, call: () => deps.store.release(what) });
+}
+
+async function certain(
+  what: Release,
+  deps: EngineDeps,
+  attempt: { readonly signal: AbortSignal; readonly call: () => Promise<CommitAnswer> },
+): Promise<CommitAnswer> {
+  const patience: Patience = { clock: deps.clock, logger: deps.logger, signal: attempt.signal };
+  try {
+    for (;;) {
+      try {
+        return await persist(`Commit of run ${what.run}`, patience, attempt.call);
+      } catch (cause) {
+        if (!isHoldfastError(cause, "commit-unknown")) throw cause;
+        const found = await persist(`Reading run ${what.run}`, patience, () => findAgain(what, deps));
+        if (found) return found;
+      }
+    }
+  } catch (cause) {
+    if (attempt.signal.aborted && isHoldfastError(cause) && cause.retry === "later") return { kind: "fenced" };
+    throw cause;
+  }
+}
+
+/** C2. */
+async function findAgain(what: Release, deps: EngineDeps): Promise<CommitAnswer | undefined> {
+  const row = await deps.store.run(what);
+  if (!row || row.epoch !== what.epoch) return { kind: "fenced" };
+  const entries = await readAfter(what, what.expectedSeq, deps.store);
+  const [first] = entries;
+  if (!first) return undefined;
+  return first.epoch === what.epoch ? { kind: "committed", at: first.at } : { kind: "behind", entries };
+}
+
+/** C3. */
+function tell(key: RunKey, seq: number, deps: EngineDeps): void {
+  deps.bus.publish({ scope: key.scope, run: key.run, seq }).catch((cause: unknown) => {
+    deps.logger.warn(`The bus did not take a hint for run ${key.run}`, { cause: String(cause) });
+  });
+}
+
+export function stamp(
+  entries: readonly EntryBody[],
+  first: { seq: number; at: number; epoch: number },
+): readonly Entry[] {
+  return entries.map((body, index) => ({ seq: first.seq + index, at: first.at, epoch: first.epoch, ...body }));
+}

@@ -1,0 +1,56 @@
+/** A draft: the committed state, plus entries decided but not yet committed, folded as they are added. */
+import { apply } from "../domain/apply.ts";
+import type { EntryBody } from "../domain/entry.ts";
+import type { EffectId } from "../domain/ids.ts";
+import type { RunState } from "../domain/run-state.ts";
+import type { ToolSpec } from "../domain/tool.ts";
+import type { Hash } from "../ports/hash.ts";
+import type { EngineLimits } from "./limits.ts";
+import type { Order } from "./work.ts";
+
+/** Everything `decide` may know besides the state. Plain values and pure functions. */
+export interface Circumstances {
+  readonly now: number;
+  readonly epoch: number;
+  /** Lease end minus margin: no attempt may begin after it. */
+  readonly startBy: number;
+  readonly crashes: number;
+  readonly threadPosition: number;
+  readonly limits: EngineLimits;
+  readonly hash: Hash;
+  readonly spec: (tool: string) => ToolSpec | undefined;
+}
+
+export interface Draft {
+  state: RunState;
+  readonly at: Circumstances;
+  readonly entries: EntryBody[];
+  readonly start: Order[];
+  readonly abort: EffectId[];
+  wakeAt: number | undefined;
+}
+
+export function openDraft(state: RunState, at: Circumstances): Draft {
+  return { state, at, entries: [], start: [], abort: [], wakeAt: undefined };
+}
+
+export function emit(draft: Draft, body: EntryBody): void {
+  const stamp = { seq: draft.state.seq + 1, at: draft.at.now, epoch: draft.at.epoch };
+  draft.state = apply(draft.state, { ...stamp, ...body });
+  draft.entries.push(body);
+}
+
+/** For entries that mean the run goes on: a waiting run is resumed first. */
+export function act(draft: Draft, body: EntryBody): void {
+  resume(draft);
+  emit(draft, body);
+}
+
+export function resume(draft: Draft): void {
+  if (draft.state.status === "waiting") emit(draft, { type: "run-resumed" });
+}
+
+/** The run must be looked at again at this time, whatever happens before. */
+export function wakeBy(draft: Draft, time: number | undefined): void {
+  if (time !== undefined) draft.wakeAt = Math.min(draft.wakeAt ?? time, time);
+}

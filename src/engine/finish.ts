@@ -1,0 +1,110 @@
+/**
+ * The one finaliser: every end of a run passes here, whatever ended it.
+ * Effects in flight are aborted and given a grace; then tickets close, every call gets its one result, and run-ended
+ * is written (L7).
+ */
+import { errorResult } from "../domain/apply-call.ts";
+import type { Settled } from "../domain/entry.ts";
+import type { CallResult } from "../domain/message.ts";
+import type { Outcome } from "../domain/run.ts";
+import type { CallState, EffectState } from "../domain/run-state.ts";
+import { type EngineDecision, engine } from "../domain/ticket.ts";
+import { type Draft, emit, wakeBy } from "./draft.ts";
+import { appendResult } from "./take-fact.ts";
+
+export interface Ending {
+  readonly outcome: Outcome;
+  /** The grace of effects in flight is counted from here. */
+  readonly since: number;
+}
+
+/** Ends that do not wait for the step: a cancel beats the deadline, both beat everything else. */
+export function urgentEnd(draft: Draft): Ending | undefined {
+  const { cancel, created, status } = draft.state;
+  if (cancel) {
+    const reason = cancel.reason === undefined ? {} : { reason: cancel.reason };
+    return { outcome: { kind: "cancelled", ...reason }, since: cancel.at };
+  }
+  const { deadlineAt } = created;
+  if (deadlineAt !== undefined && draft.at.now >= deadlineAt && status !== "done") {
+    return { outcome: { kind: "timed-out" }, since: deadlineAt };
+  }
+  return undefined;
+}
+
+export function finish(draft: Draft, ending: Ending): void {
+  const mine = openEffects(draft).filter((effect) => effect.open?.epoch === draft.at.epoch);
+  const graceEnd = ending.since + draft.at.limits.graceMs;
+  if (mine.length > 0 && draft.at.now < graceEnd) {
+    draft.abort.push(...mine.map((effect) => effect.id));
+    wakeBy(draft, graceEnd);
+    return;
+  }
+  closeModel(draft);
+  for (const call of draft.state.step?.calls ?? []) closeCall(draft, call.index, ending);
+  closeTickets(draft, ending);
+  const { step } = draft.state;
+  if (step && !step.ended) emit(draft, { type: "step-ended", step: step.step });
+  const answer = ending.outcome.kind === "completed" && draft.state.answer !== undefined;
+  emit(draft, {
+    type: "run-ended",
+    outcome: ending.outcome,
+    ...(answer ? { answer: draft.state.answer as number } : {}),
+  });
+}
+
+function openEffects(draft: Draft): readonly EffectState[] {
+  const { step } = draft.state;
+  const effects = [step?.model, ...(step?.calls.map((call) => call.effect) ?? [])];
+  return effects.filter((effect) => effect?.open !== undefined) as EffectState[];
+}
+
+function closeModel(draft: Draft): void {
+  const model = draft.state.step?.model;
+  if (!model?.open) return;
+  const result: Settled = { kind: model.open.epoch === draft.at.epoch ? "aborted" : "lost" };
+  emit(draft, { type: "effect-settled", effect: model.id, attempt: model.open.attempt, result });
+}
+
+function closeCall(draft: Draft, index: number, ending: Ending): void {
+  const call = draft.state.step?.calls[index];
+  if (!call || call.status === "settled") return;
+  const ticket = draft.state.tickets.find((each) => each.call?.id === call.id);
+  if (ticket) {
+    const decision: EngineDecision = { kind: "closed", why: why(ending) };
+    emit(draft, { type: "ticket-decided", ticket: ticket.id, decision, by: engine, key: `${ticket.id}.closed` });
+  }
+  const result = closingResult(draft, draft.state.step?.calls[index] ?? call);
+  appendResult(draft, call.id, result);
+}
+
+/** An open attempt is settled without a ticket: a `once` call as unknown, any other as aborted. */
+function closingResult(draft: Draft, call: CallState): CallResult {
+  if (call.result) return call.result;
+  const { effect } = call;
+  if (effect?.open) {
+    const once = draft.at.spec(call.tool)?.effect !== "pure" && draft.at.spec(call.tool)?.effect !== "idempotent";
+    const { attempt, startBy, timeoutMs } = effect.open;
+    const result: Settled = once
+      ? { kind: "unknown", why: "the run ended while it was in flight", decidableFrom: startBy + timeoutMs }
+      : { kind: "aborted" };
+    emit(draft, { type: "effect-settled", effect: effect.id, attempt, result });
+    return once
+      ? errorResult("outcome-unknown", "The run ended while this call was in flight; it may have happened")
+      : errorResult("aborted", "The run ended while this call was in flight");
+  }
+  if (call.status === "unknown") return errorResult("outcome-unknown", "The run ended before its outcome was known");
+  return errorResult("not-run", "The run ended before this call began");
+}
+
+function closeTickets(draft: Draft, ending: Ending): void {
+  for (const { id } of draft.state.tickets) {
+    const decision: EngineDecision = { kind: "closed", why: why(ending) };
+    emit(draft, { type: "ticket-decided", ticket: id, decision, by: engine, key: `${id}.closed` });
+  }
+}
+
+function why(ending: Ending): Extract<EngineDecision, { kind: "closed" }>["why"] {
+  const { kind } = ending.outcome;
+  return kind === "cancelled" || kind === "timed-out" ? kind : "run-ended";
+}

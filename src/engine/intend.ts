@@ -1,0 +1,88 @@
+/** Intents: the only place that writes effect-intended, and so the only place that orders an effect (D1, L3). */
+import { errorResult } from "../domain/apply-call.ts";
+import { toolEffectId } from "../domain/ids.ts";
+import type { CallState, EffectState, StepState } from "../domain/run-state.ts";
+import type { ToolSpec } from "../domain/tool.ts";
+import { act, type Draft, resume, wakeBy } from "./draft.ts";
+import { appendResult } from "./take-fact.ts";
+
+/** How long to wait for a renewal when the lease is too near its end to begin anything. */
+const renewalWaitMs = 50;
+
+export function intendModel(draft: Draft, step: StepState): void {
+  if (!mayBegin(draft)) return;
+  const { limits, startBy } = draft.at;
+  const attempt = {
+    effect: step.model.id,
+    kind: "model" as const,
+    step: step.step,
+    attempt: step.model.attempt + 1,
+    key: step.model.id,
+    startBy,
+    timeoutMs: limits.modelTimeoutMs,
+  };
+  act(draft, { type: "effect-intended", ...attempt });
+  draft.start.push(attempt);
+}
+
+/** False when the call has to stay ready for now. */
+export function intendCall(draft: Draft, call: CallState): boolean {
+  const spec = draft.at.spec(call.tool);
+  if (!spec || call.input.kind !== "json") {
+    resume(draft);
+    appendResult(draft, call.id, errorResult("unknown-tool", `There is no tool ${call.tool} any more`));
+    return true;
+  }
+  if (isUnknownElsewhere(draft, call)) {
+    const why = `An earlier ${call.tool} with the same input has an unknown outcome; it must not be repeated`;
+    resume(draft);
+    appendResult(draft, call.id, errorResult("outcome-unknown", why));
+    return true;
+  }
+  if (!mayBegin(draft) || inFlight(draft, call.tool) >= spec.concurrency) return false;
+  const effect = toolEffectId(call.id, call.keyGeneration);
+  const attempt = {
+    effect,
+    kind: "tool" as const,
+    step: draft.state.step?.step ?? 0,
+    call: call.id,
+    attempt: nextAttempt(call.effect, effect),
+    key: idempotencyKey(draft, call),
+    startBy: draft.at.startBy,
+    timeoutMs: spec.timeoutMs,
+  };
+  act(draft, { type: "effect-intended", ...attempt });
+  draft.start.push({ ...attempt, tool: call.tool, input: call.input.value, decision: call.decision });
+  return true;
+}
+
+function nextAttempt(effect: EffectState | undefined, id: EffectState["id"]): number {
+  return effect?.id === id ? effect.attempt + 1 : 1;
+}
+
+/** Derived from what the call is, so every worker, retry and restart makes the same one. */
+function idempotencyKey(draft: Draft, call: CallState): string {
+  const { scope, run } = draft.state.created.identity;
+  const subject = draft.at.hash.canonical([scope, run, call.id, call.keyGeneration]);
+  return draft.at.hash.sha256(subject).slice(0, 40);
+}
+
+function isUnknownElsewhere(draft: Draft, call: CallState): boolean {
+  const { canonical } = draft.at.hash;
+  const { unknowns } = draft.state;
+  if (unknowns.length === 0 || call.input.kind !== "json") return false;
+  const input = canonical(call.input.value);
+  return unknowns.some((each) => each.call !== call.id && each.tool === call.tool && canonical(each.input) === input);
+}
+
+function inFlight(draft: Draft, tool: ToolSpec["name"]): number {
+  const calls = draft.state.step?.calls ?? [];
+  return calls.filter((call) => call.tool === tool && call.status === "running").length;
+}
+
+function mayBegin(draft: Draft): boolean {
+  if (draft.state.pause) return false;
+  if (draft.at.now < draft.at.startBy) return true;
+  wakeBy(draft, draft.at.now + renewalWaitMs);
+  return false;
+}

@@ -1,0 +1,30 @@
+/** The engine's own time limits, in milliseconds, and its counts. */
+
+export interface EngineLimits {
+  /** A model call without an end is given up after this. */
+  readonly modelTimeoutMs: number;
+  readonly modelAttempts: number;
+  /** A check of a call (schema, approval rule) that takes longer refuses it. */
+  readonly judgeTimeoutMs: number;
+  /** How long aborted effects may take to settle before the run ends without them. */
+  readonly graceMs: number;
+  /** A pause longer than this gives the lease back. */
+  readonly parkAfterMs: number;
+  /** Claims in a row that got nowhere before the run is set aside. */
+  readonly crashes: number;
+  /** Newest messages of the thread that a model call sees. */
+  readonly window: number;
+  /** Commits between snapshots. */
+  readonly snapshotEvery: number;
+}
+
+export const defaultLimits: EngineLimits = {
+  modelTimeoutMs: 300_000,
+  modelAttempts: 5,
+  judgeTimeoutMs: 30_000,
+  graceMs: 5_000,
+  parkAfterMs: 2_000,
+  crashes: 5,
+  window: 200,
+  snapshotEvery: 64,
+};

@@ -1,0 +1,57 @@
+/** Resume = load the snapshot if its fold fits, fold the rest, decide. The same for a first start and a tenth resume. */
+import { fold, foldAll } from "../domain/apply.ts";
+import type { Entry, InputReceived, RunCreated } from "../domain/entry.ts";
+import { HoldfastError } from "../domain/errors.ts";
+import { foldVersion, type RunState } from "../domain/run-state.ts";
+import type { RunKey, Store } from "../ports/store.ts";
+import { openTranscript, type Transcript } from "./transcript.ts";
+
+const page = 256;
+
+export interface Loaded {
+  readonly state: RunState;
+  readonly transcript: Transcript;
+  /** Seq of the snapshot that was used, 0 for none. */
+  readonly snapshotSeq: number;
+}
+
+export async function load(
+  key: RunKey & { readonly thread: RunState["created"]["identity"]["thread"] },
+  deps: {
+    readonly store: Store;
+    readonly window: number;
+  },
+): Promise<Loaded> {
+  const { store } = deps;
+  const { state, snapshotSeq } = await loadState(key, store);
+  const [created] = await store.readRun({ ...key, after: 0, limit: 1 });
+  const messages = await store.readThread({ scope: key.scope, thread: key.thread, limit: deps.window });
+  const { input } = created as Entry & RunCreated;
+  const transcript = openTranscript({ messages, input, limit: deps.window });
+  for (const pending of state.inbox) transcript.take(await entryAt(key, pending.seq, store));
+  return { state, transcript, snapshotSeq };
+}
+
+export async function loadState(key: RunKey, store: Store): Promise<{ state: RunState; snapshotSeq: number }> {
+  const snapshot = await store.snapshot(key);
+  if (snapshot?.foldVersion === foldVersion) {
+    const state = JSON.parse(snapshot.state) as RunState;
+    return { state: fold(state, await readAfter(key, state.seq, store)), snapshotSeq: snapshot.seq };
+  }
+  return { state: foldAll(await readAfter(key, 0, store)), snapshotSeq: 0 };
+}
+
+export async function readAfter(key: RunKey, after: number, store: Store): Promise<readonly Entry[]> {
+  const entries: Entry[] = [];
+  for (;;) {
+    const more = await store.readRun({ ...key, after: entries.at(-1)?.seq ?? after, limit: page });
+    if (more.length === 0) return entries;
+    entries.push(...more);
+  }
+}
+
+async function entryAt(key: RunKey, seq: number, store: Store): Promise<Entry & InputReceived> {
+  const [entry] = await store.readRun({ ...key, after: seq - 1, limit: 1 });
+  if (entry?.type === "input-received") return entry;
+  throw new HoldfastError("entry-unreadable", `Run ${key.run}: entry ${seq} should be an input`);
+}

@@ -1,0 +1,45 @@
+/** D4: a run that cannot move waits on its tickets; one that only has to let time pass sleeps or waits on a timer. */
+
+import { HoldfastError } from "../domain/errors.ts";
+import type { RunState } from "../domain/run-state.ts";
+import { type Draft, emit, wakeBy } from "./draft.ts";
+import { openPause, openQuarantined, openTimer } from "./tickets.ts";
+
+export function rest(draft: Draft): void {
+  const due = draft.wakeAt;
+  wakeBy(draft, draft.state.created.deadlineAt);
+  if (isBusy(draft)) return;
+  const { state, at } = draft;
+  if (state.pause && !has(state, "pause")) openPause(draft);
+  if (due !== undefined && !has(state, "timer")) {
+    if (state.tickets.length === 0 && due - at.now <= at.limits.parkAfterMs) return;
+    openTimer(draft, due);
+  }
+  if (draft.state.status === "running") wait(draft);
+}
+
+export function openQuarantine(draft: Draft): void {
+  if (!has(draft.state, "quarantined")) openQuarantined(draft);
+  if (draft.state.status === "running") wait(draft);
+  wakeBy(draft, draft.state.created.deadlineAt);
+}
+
+function wait(draft: Draft): void {
+  const { tickets, created } = draft.state;
+  if (tickets.length === 0) {
+    throw new HoldfastError("illegal-transition", `Run ${created.identity.run} can neither move nor wait for anything`);
+  }
+  const reasons = [...new Set(tickets.map((ticket) => ticket.kind))];
+  emit(draft, { type: "run-waiting", tickets: tickets.map((ticket) => ticket.id), reasons });
+}
+
+export function isBusy(draft: Draft): boolean {
+  if (draft.start.length > 0) return true;
+  const { step } = draft.state;
+  const mine = draft.at.epoch;
+  return step?.model.open?.epoch === mine || (step?.calls.some((call) => call.effect?.open?.epoch === mine) ?? false);
+}
+
+function has(state: RunState, kind: "pause" | "timer" | "quarantined"): boolean {
+  return state.tickets.some((ticket) => ticket.kind === kind);
+}

@@ -1,0 +1,63 @@
+/** The only reader of an error's retry class: whether, and when, to try again. */
+import { HoldfastError, isHoldfastError, type RetryClass } from "../domain/errors.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Hash } from "../ports/hash.ts";
+import type { Logger } from "../ports/logger.ts";
+import type { EngineLimits } from "./limits.ts";
+
+const firstBackoffMs = 500;
+const longestBackoffMs = 60_000;
+const storeBackoffMs = 20;
+const longestStoreBackoffMs = 2_000;
+
+export interface FailedAttempt {
+  readonly retry: RetryClass;
+  readonly failures: number;
+  readonly effect: string;
+  /** What the provider asked for; bounded like our own. */
+  readonly afterMs: number | undefined;
+}
+
+/** When a model call is tried again, or undefined when it is not. */
+export function retryAt(
+  failed: FailedAttempt,
+  at: { readonly now: number; readonly limits: EngineLimits; readonly hash: Hash },
+): number | undefined {
+  if (failed.retry === "never" || failed.failures >= at.limits.modelAttempts) return undefined;
+  const backoff = Math.min(longestBackoffMs, firstBackoffMs * 2 ** (failed.failures - 1));
+  const asked = Math.min(longestBackoffMs, Math.max(0, failed.afterMs ?? 0));
+  return at.now + Math.max(asked, Math.round(backoff * jitter(failed, at.hash)));
+}
+
+/** 0.5 … 1, spread by the effect's id: the same run retries at the same times on every replay. */
+function jitter(failed: FailedAttempt, hash: Hash): number {
+  const digit = Number.parseInt(hash.sha256(`${failed.effect}:${failed.failures}`).slice(0, 4), 16);
+  return 0.5 + digit / 0x1_ff_fe;
+}
+
+export interface Patience {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** Repeats a store call while its error says "later" and the signal lets it. Other errors pass through. */
+export async function persist<T>(what: string, patience: Patience, call: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await call();
+    } catch (cause) {
+      if (!isHoldfastError(cause) || cause.retry !== "later" || patience.signal.aborted) throw cause;
+      if (attempt === 1) patience.logger.warn(`${what} is repeated: ${cause.message}`, { code: cause.code });
+      await patience.clock.sleep(Math.min(longestStoreBackoffMs, storeBackoffMs * 2 ** attempt), patience.signal);
+      if (patience.signal.aborted) throw cause;
+    }
+  }
+}
+
+/** What a provider threw, in our terms. The edge names it; this only reads the name. */
+export function classifyModelError(cause: unknown): HoldfastError {
+  if (isHoldfastError(cause)) return cause;
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return new HoldfastError("model-failed", `The provider failed: ${message}`, { cause });
+}

@@ -1,0 +1,174 @@
+/**
+ * The loop: decide (pure) → commit → start effects → take facts. Durable or in memory, first start or tenth resume,
+ * the same lines.
+ *
+ * R1 Effects start only after the commit of their intent.
+ * R2 `fenced` ends the loop: everything is aborted, nothing more is written.
+ * R3 `behind` loses nothing: what came in is folded, what has happened is offered again, what was planned is decided anew.
+ * R4 The loop returns only when the run waits, is done, or is not ours: never with something of it in flight.
+ */
+import { fold } from "../domain/apply.ts";
+import type { Entry } from "../domain/entry.ts";
+import { HoldfastError } from "../domain/errors.ts";
+import { foldVersion, type RunState } from "../domain/run-state.ts";
+import type { HeldClaim } from "../ports/dispatcher.ts";
+import type { Claim } from "../ports/store.ts";
+import { commit, release, stamp } from "./commit.ts";
+import { decide, type Next } from "./decide.ts";
+import type { EngineDeps } from "./deps.ts";
+import type { Circumstances } from "./draft.ts";
+import { type Facts, openFacts } from "./facts.ts";
+import { type Loaded, load, readAfter } from "./load.ts";
+import { persist } from "./retry.ts";
+import { isOpen } from "./take-fact.ts";
+import type { Fact } from "./work.ts";
+
+interface Running {
+  readonly held: HeldClaim;
+  readonly claim: Claim;
+  readonly deps: EngineDeps;
+  readonly facts: Facts;
+  readonly loaded: Loaded;
+  state: RunState;
+  /** Taken, not yet committed. */
+  offered: readonly Fact[];
+  /** The highest seq we were told of. */
+  moved: number;
+  commitsSinceSnapshot: number;
+}
+
+export async function runLoop(held: HeldClaim, deps: EngineDeps): Promise<RunState> {
+  const running = await open(held, deps);
+  for (;;) {
+    const next = decide(running.state, running.offered, circumstances(running));
+    const answer = await write(running, next);
+    if (answer === "fenced") return abandon(running); // R2
+    if (answer === "behind") continue; // R3
+    running.facts.abort(next.abort);
+    running.facts.start(next.start, running.state); // R1
+    if (running.state.status !== "running") return leave(running);
+    await take(running, next.wakeAt);
+  }
+}
+
+async function open(held: HeldClaim, deps: EngineDeps): Promise<Running> {
+  const { claim } = held;
+  const boundAgent = deps.agent(claim.agent);
+  if (!boundAgent) throw new HoldfastError("unknown-agent", `Run ${claim.run} needs agent ${claim.agent}`);
+  const patience = { clock: deps.clock, logger: deps.logger, signal: held.lost };
+  const loaded = await persist(`Loading run ${claim.run}`, patience, () =>
+    load(claim, { store: deps.store, window: deps.limits.window }),
+  );
+  const late = (fact: Fact): void => keepAsEvidence(fact, claim, deps);
+  const facts = openFacts({ ...deps, boundAgent, transcript: loaded.transcript, epoch: claim.epoch, late });
+  const running: Running = {
+    held,
+    claim,
+    deps,
+    facts,
+    loaded,
+    state: loaded.state,
+    offered: [],
+    moved: 0,
+    commitsSinceSnapshot: 0,
+  };
+  held.onMoved((seq) => {
+    running.moved = Math.max(running.moved, seq);
+    if (seq > running.state.seq) facts.nudge();
+  });
+  held.lost.addEventListener("abort", () => facts.nudge(), { once: true });
+  return running;
+}
+
+function circumstances({ held, claim, deps }: Running): Circumstances {
+  return {
+    now: deps.clock.now(),
+    epoch: claim.epoch,
+    startBy: held.leaseUntil() - deps.startMarginMs,
+    crashes: claim.crashes,
+    threadPosition: claim.threadPosition,
+    limits: deps.limits,
+    hash: deps.hash,
+    spec: (tool) => deps.agent(claim.agent)?.tools.spec(tool),
+  };
+}
+
+/** Commits what was decided, or gives a claim back that found nothing to do. */
+async function write(running: Running, next: Next): Promise<"written" | "fenced" | "behind"> {
+  const { state, claim, deps, held } = running;
+  if (held.lost.aborted) return "fenced";
+  const wake = next.wakeAt === undefined ? {} : { wake: next.wakeAt };
+  const key = { scope: claim.scope, run: claim.run, epoch: claim.epoch, expectedSeq: state.seq, ...wake };
+  if (next.entries.length === 0) {
+    if (state.status === "running") return "written";
+    const released = await release(key, deps, held.lost);
+    if (released.kind === "behind") takeEntries(running, released.entries);
+    return released.kind === "committed" ? "written" : released.kind;
+  }
+  const started = state.startedAt !== undefined;
+  const position = started ? state.position + state.appended : claim.threadPosition;
+  const answer = await commit({ ...key, entries: next.entries, position }, deps, held.lost);
+  if (answer.kind === "fenced") return "fenced";
+  if (answer.kind === "behind") {
+    takeEntries(running, answer.entries);
+    return "behind";
+  }
+  running.offered = [];
+  takeEntries(running, stamp(next.entries, { seq: state.seq + 1, at: answer.at, epoch: claim.epoch }));
+  await keepSnapshot(running);
+  return "written";
+}
+
+function takeEntries(running: Running, entries: readonly Entry[]): void {
+  const fresh = entries.filter((entry) => entry.seq > running.state.seq);
+  running.state = fold(running.state, fresh);
+  for (const entry of fresh) running.loaded.transcript.take(entry);
+}
+
+async function take(running: Running, wakeAt: number | undefined): Promise<void> {
+  const { deps, claim, held } = running;
+  const isBehind = (): boolean => running.moved > running.state.seq;
+  const facts = await running.facts.take(wakeAt, () => held.lost.aborted || isBehind());
+  if (isBehind() && !held.lost.aborted) {
+    const patience = { clock: deps.clock, logger: deps.logger, signal: held.lost };
+    const read = (): Promise<readonly Entry[]> => readAfter(claim, running.state.seq, deps.store);
+    takeEntries(running, await persist(`Reading run ${claim.run}`, patience, read));
+    running.moved = running.state.seq;
+  }
+  for (const fact of facts) {
+    if (fact.kind !== "judged" && !isOpen(running, fact)) keepAsEvidence(fact, running.claim, running.deps);
+    else running.offered = [...running.offered, fact];
+  }
+}
+
+async function keepSnapshot(running: Running): Promise<void> {
+  running.commitsSinceSnapshot += 1;
+  const { deps, claim, state } = running;
+  if (running.commitsSinceSnapshot < deps.limits.snapshotEvery || state.status === "done") return;
+  running.commitsSinceSnapshot = 0;
+  try {
+    await deps.store.saveSnapshot(claim, { seq: state.seq, foldVersion, state: JSON.stringify(state) });
+  } catch (cause) {
+    deps.logger.warn(`Run ${claim.run}: its snapshot was not kept; resuming folds more`, { cause: String(cause) });
+  }
+}
+
+function abandon(running: Running): RunState {
+  running.facts.abandon();
+  return running.state;
+}
+
+/** R4: whatever a finished run left running (deaf calls) may only add evidence. */
+function leave(running: Running): RunState {
+  running.facts.abandon();
+  return running.state;
+}
+
+function keepAsEvidence(fact: Fact, claim: Claim, deps: EngineDeps): void {
+  if (fact.kind !== "tool-settled" || fact.settled.kind === "not-made") return;
+  const { call, effect, attempt, settled, result } = fact;
+  const body = JSON.parse(JSON.stringify({ call, effect, attempt, settled, result: result ?? null }));
+  deps.store.addEvidence({ scope: claim.scope, run: claim.run, kind: "late-result", body }).catch((cause: unknown) => {
+    deps.logger.warn(`A late result of call ${call} was not kept`, { cause: String(cause) });
+  });
+}

@@ -1,0 +1,134 @@
+/**
+ * One attempt of a tool call: check the time, run the code, say how it ended.
+ *
+ * T1 `startBy` is checked as the last statement before the call.
+ * T2 Of a `once` call only ToolFailure says that nothing happened; any other throw, a timeout and an abort are
+ *    settled by `reconcile`, else as unknown.
+ * T3 "Not done" counts only when the attempt has settled or can no longer be running.
+ * T4 A result that is not JSON is told as such, never dropped and never stored half.
+ */
+import { errorResult } from "../domain/apply-call.ts";
+import type { Settled } from "../domain/entry.ts";
+import { isToolFailure } from "../domain/errors.ts";
+import { messageOf, toJson } from "../domain/json.ts";
+import type { CallErrorCode, CallResult } from "../domain/message.ts";
+import type { RunState } from "../domain/run-state.ts";
+import { type ToolContext, toldToModel } from "../domain/tool.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { BoundAgent, EngineDeps } from "./deps.ts";
+import { settleWithin, type Within } from "./settle-within.ts";
+import type { Fact, ReconcileOrder, ToolOrder } from "./work.ts";
+
+export interface ToolCall {
+  readonly order: ToolOrder;
+  readonly state: RunState;
+  readonly agent: BoundAgent;
+  readonly epoch: number;
+  readonly controller: AbortController;
+}
+
+type Ended = Pick<Extract<Fact, { kind: "tool-settled" }>, "settled" | "result">;
+
+export async function runTool(call: ToolCall, deps: EngineDeps): Promise<Ended> {
+  const { order, agent, controller } = call;
+  const spec = agent.tools.spec(order.tool);
+  const context = contextOf(call, deps);
+  if (!spec || deps.clock.now() >= order.startBy) return { settled: { kind: "not-made" } }; // T1
+  const attempt = agent.tools.execute(order.tool, order.input, context);
+  const within = await settleWithin(attempt, order.timeoutMs, deps.clock);
+  if (within.kind === "value") return valueEnd(within.value);
+  if (within.kind === "threw" && isToolFailure(within.cause)) return refusedEnd("tool-failed", within.cause.message);
+  const aborted = controller.signal.aborted;
+  if (within.kind === "timeout") controller.abort();
+  if (spec.effect === "once") return onceEnd(call, within, deps);
+  if (aborted) return { settled: { kind: "aborted" }, result: errorResult("aborted", "The call was aborted") };
+  return within.kind === "timeout"
+    ? refusedEnd("timed-out", timeoutText(order))
+    : refusedEnd("tool-failed", show(within));
+}
+
+/** T2, T3 for an attempt of this process. */
+async function onceEnd(call: ToolCall, within: Within<unknown>, deps: EngineDeps): Promise<Ended> {
+  const { order, agent } = call;
+  const settled = within.kind === "threw";
+  const latest = order.startBy + order.timeoutMs;
+  const why = settled ? `it threw: ${show(within)}` : timeoutText(order);
+  if (agent.tools.spec(order.tool)?.reconciles) {
+    const certainAt = settled ? deps.clock.now() : latest;
+    const found = await askUntilCertain({ ...order, certainAt }, agent, deps.clock);
+    if (found.kind === "done") return valueEnd(found.result);
+    if (found.kind === "not-done") return refusedEnd(settled ? "tool-failed" : "timed-out", why);
+  }
+  return { settled: { kind: "unknown", why, decidableFrom: settled ? deps.clock.now() : latest } };
+}
+
+/** A lost attempt: the same question, asked by the worker that found the intent. */
+export async function reconcileLost(order: ReconcileOrder, agent: BoundAgent, clock: Clock): Promise<Ended> {
+  const found = await askUntilCertain(order, agent, clock);
+  if (found.kind === "done") return valueEnd(found.result);
+  if (found.kind === "not-done") return { settled: { kind: "not-made" } };
+  const why = "its worker was lost and reconcile could not tell";
+  return { settled: { kind: "unknown", why, decidableFrom: order.certainAt } };
+}
+
+type Found = { readonly kind: "done"; readonly result: unknown } | { readonly kind: "not-done" | "unknown" };
+type Question = Pick<ReconcileOrder, "tool" | "key" | "input" | "timeoutMs" | "certainAt">;
+
+async function askUntilCertain(question: Question, agent: BoundAgent, clock: Clock): Promise<Found> {
+  for (;;) {
+    const askedAt = clock.now();
+    const answer = agent.tools.reconcile(question.tool, question.key, question.input);
+    const within = await settleWithin(answer, question.timeoutMs, clock);
+    if (within.kind !== "value") return { kind: "unknown" };
+    const found = within.value;
+    if (found?.status === "done") return { kind: "done", result: found.result };
+    if (found?.status !== "not-done") return { kind: "unknown" };
+    if (askedAt >= question.certainAt) return { kind: "not-done" }; // T3
+    await clock.sleep(question.certainAt - clock.now());
+  }
+}
+
+/** T4. */
+function valueEnd(value: unknown): Ended {
+  const told = toldToModel(value);
+  const json = toJson(told ? told.value : value);
+  if (!json.ok) {
+    const message = `The tool ran, but its result cannot be stored: ${json.problem} at ${json.path}`;
+    return refusedEnd("invalid-result", message);
+  }
+  const result: CallResult = { kind: "value", value: json.value, ...(told ? { say: told.say } : {}) };
+  return { settled: { kind: "done" }, result };
+}
+
+function refusedEnd(code: CallErrorCode, message: string): Ended {
+  const said = message.toWellFormed();
+  const settled: Settled = { kind: "refused", code, message: said };
+  return { settled, result: errorResult(code, said) };
+}
+
+function contextOf(call: ToolCall, deps: EngineDeps): ToolContext {
+  const { order, state, controller } = call;
+  const { run, thread } = state.created.identity;
+  return {
+    idempotencyKey: order.key,
+    signal: controller.signal,
+    runId: run,
+    threadId: thread,
+    callId: order.call,
+    step: order.step,
+    attempt: order.attempt,
+    fence: call.epoch,
+    context: state.created.context,
+    decision: order.decision,
+    log: (message, details) => deps.logger.note(message, { run, call: order.call, ...details }),
+    now: () => deps.clock.now(),
+  };
+}
+
+function timeoutText(order: ToolOrder): string {
+  return `${order.tool} did not end within ${order.timeoutMs} ms`;
+}
+
+function show(within: Within<unknown>): string {
+  return within.kind === "threw" ? messageOf(within.cause) : within.kind;
+}

@@ -1,0 +1,25 @@
+/** One deadline for one piece of work. Never rejects, leaves no timer behind, races against nothing run-long. */
+import type { Clock } from "../ports/clock.ts";
+
+export type Within<T> =
+  | { readonly kind: "value"; readonly value: T }
+  | { readonly kind: "threw"; readonly cause: unknown }
+  | { readonly kind: "timeout" };
+
+export function settleWithin<T>(work: Promise<T>, ms: number, clock: Clock): Promise<Within<T>> {
+  return new Promise((resolve) => {
+    const timer = new AbortController();
+    const end = (within: Within<T>): void => {
+      resolve(within);
+      timer.abort();
+    };
+    work.then(
+      (value) => end({ kind: "value", value }),
+      (cause: unknown) => end({ kind: "threw", cause }),
+    );
+    clock.sleep(ms, timer.signal).then(
+      () => end({ kind: "timeout" }),
+      (cause: unknown) => end({ kind: "threw", cause }),
+    );
+  });
+}

@@ -1,0 +1,108 @@
+/** Turns what has happened into entries. Nothing here starts anything. */
+import type { Verdict } from "../domain/entry.ts";
+import { replyId, resultId } from "../domain/ids.ts";
+import type { CallResult, Message } from "../domain/message.ts";
+import { callsOf } from "../domain/message.ts";
+import type { CallState } from "../domain/run-state.ts";
+import { act, type Draft, emit } from "./draft.ts";
+import { retryAt } from "./retry.ts";
+import type { Fact, ModelOutcome } from "./work.ts";
+
+export function takeFact(draft: Draft, fact: Fact): void {
+  switch (fact.kind) {
+    case "model-settled":
+      return takeModel(draft, fact);
+    case "tool-settled":
+      return takeTool(draft, fact);
+    case "judged":
+      return takeVerdict(draft, fact.call, fact.verdict);
+    default:
+      fact satisfies never;
+  }
+}
+
+/** D2. */
+export function isOpen(draft: Pick<Draft, "state">, fact: Exclude<Fact, { kind: "judged" }>): boolean {
+  const { step } = draft.state;
+  const effects = [step?.model, ...(step?.calls.map((call) => call.effect) ?? [])];
+  return effects.some((effect) => effect?.id === fact.effect && effect.open?.attempt === fact.attempt);
+}
+
+function takeModel(draft: Draft, fact: Extract<Fact, { kind: "model-settled" }>): void {
+  if (!isOpen(draft, fact)) return;
+  const { effect, attempt, outcome } = fact;
+  switch (outcome.kind) {
+    case "reply":
+      return takeReply(draft, fact, outcome);
+    case "failed": {
+      const { error, retry } = outcome;
+      const failures = (draft.state.step?.model.failures ?? 0) + 1;
+      const again = retryAt({ retry, failures, effect, afterMs: outcome.retryAfterMs }, draft.at);
+      const when = again === undefined ? {} : { retryAt: again };
+      return act(draft, { type: "effect-settled", effect, attempt, result: { kind: "failed", error, retry, ...when } });
+    }
+    case "aborted":
+    case "not-made":
+      return act(draft, { type: "effect-settled", effect, attempt, result: { kind: outcome.kind } });
+    default:
+      outcome satisfies never;
+  }
+}
+
+function takeReply(
+  draft: Draft,
+  fact: Extract<Fact, { kind: "model-settled" }>,
+  reply: Extract<ModelOutcome, { kind: "reply" }>,
+): void {
+  const { effect, attempt } = fact;
+  const { run } = draft.state.created.identity;
+  const step = draft.state.step?.step ?? 0;
+  const message: Message = {
+    id: replyId(run, step),
+    role: "assistant",
+    parts: reply.parts,
+    visibility: "all",
+    producer: { run, step },
+  };
+  const { usage, finish } = reply;
+  act(draft, { type: "effect-settled", effect, attempt, result: { kind: "done", message: message.id, usage, finish } });
+  act(draft, { type: "message-appended", body: { kind: "here", message } });
+  for (const [index, part] of callsOf(message).entries()) {
+    const verdict = reply.verdicts[index];
+    if (verdict) takeVerdict(draft, part.call, verdict);
+  }
+}
+
+function takeTool(draft: Draft, fact: Extract<Fact, { kind: "tool-settled" }>): void {
+  if (!isOpen(draft, fact)) return;
+  const { effect, attempt, settled: result } = fact;
+  act(draft, { type: "effect-settled", effect, attempt, result });
+  if (fact.result) appendResult(draft, fact.call, fact.result);
+}
+
+function takeVerdict(draft: Draft, id: CallState["id"], verdict: Verdict): void {
+  const call = draft.state.step?.calls.find((each) => each.id === id);
+  if (call?.status !== "proposed") return;
+  act(draft, { type: "call-gated", call: id, verdict: call.edit ? askAgain(verdict) : verdict });
+}
+
+/** A person's edit that the worker's schema refuses opens a new ticket that names the problem. */
+function askAgain(verdict: Verdict): Verdict {
+  if (verdict.kind !== "refuse") return verdict;
+  return { kind: "ask", ticket: "approval", prompt: "The edited input does not fit", problem: verdict.message };
+}
+
+/** The call's one result. Also used by the finaliser, so it does not resume a waiting run by itself. */
+export function appendResult(draft: Draft, id: CallState["id"], result: CallResult): void {
+  const call = draft.state.step?.calls.find((each) => each.id === id);
+  if (!call || call.status === "settled") return;
+  const { run } = draft.state.created.identity;
+  const message: Message = {
+    id: resultId(id),
+    role: "tool",
+    parts: [{ type: "tool-result", call: id, tool: call.tool, result }],
+    visibility: "all",
+    producer: { run, step: draft.state.step?.step ?? 0 },
+  };
+  emit(draft, { type: "message-appended", body: { kind: "here", message } });
+}

@@ -1,0 +1,89 @@
+/** The tickets a run opens. An answer must carry `hash`, so it can only be about exactly what was shown. */
+import { type CallId, type RunId, ticketId } from "../domain/ids.ts";
+import type { JsonValue } from "../domain/json.ts";
+import type { CallState } from "../domain/run-state.ts";
+import type { TicketCall, TicketKind, TicketRecord } from "../domain/ticket.ts";
+import { act, type Draft } from "./draft.ts";
+
+interface Question {
+  readonly kind: TicketKind;
+  readonly subject: RunId | CallId;
+  readonly generation: number;
+  readonly prompt: string;
+  readonly call?: TicketCall;
+  readonly problem?: string | undefined;
+  readonly decidableFrom?: number | undefined;
+  readonly dueAt?: number;
+}
+
+export function openAsk(draft: Draft, call: CallState): void {
+  const { ask } = call;
+  if (!ask) return;
+  const question = { kind: ask.ticket, subject: call.id, generation: call.asked + 1, prompt: ask.prompt };
+  open(draft, { ...question, call: ticketCall(draft, call), problem: ask.problem });
+}
+
+export function openUnknown(draft: Draft, call: CallState): void {
+  open(draft, {
+    kind: "unknown-outcome",
+    subject: call.id,
+    generation: call.unknownTickets + 1,
+    prompt: `Nobody knows whether ${call.tool} took effect: ${call.problem ?? "its attempt was lost"}`,
+    call: ticketCall(draft, call),
+    decidableFrom: call.decidableFrom,
+  });
+}
+
+export function openPause(draft: Draft): void {
+  const { created, pauses, pause } = draft.state;
+  const prompt = `Paused by ${pause?.by ?? "nobody"}${pause?.reason ? `: ${pause.reason}` : ""}`;
+  open(draft, { kind: "pause", subject: created.identity.run, generation: pauses + 1, prompt });
+}
+
+export function openTimer(draft: Draft, dueAt: number): void {
+  const { created, timers } = draft.state;
+  const prompt = `Goes on at ${new Date(dueAt).toISOString()}`;
+  open(draft, { kind: "timer", subject: created.identity.run, generation: timers + 1, prompt, dueAt });
+}
+
+export function openQuarantined(draft: Draft): void {
+  const { created, quarantines } = draft.state;
+  const prompt = `Claimed ${draft.at.crashes - 1} times in a row without getting anywhere; it may be killing its process`;
+  open(draft, { kind: "quarantined", subject: created.identity.run, generation: quarantines + 1, prompt });
+}
+
+export function ticketOf(draft: Draft, call: CallState): TicketRecord | undefined {
+  return draft.state.tickets.find((ticket) => ticket.call?.id === call.id);
+}
+
+function ticketCall(draft: Draft, call: CallState): TicketCall {
+  const spec = draft.at.spec(call.tool);
+  const input = call.input.kind === "json" ? call.input.value : null;
+  const { tool, id } = call;
+  return { id, tool, version: spec?.version ?? "?", input, resume: spec?.resume ?? "replay" };
+}
+
+function open(draft: Draft, question: Question): void {
+  const { identity, deadlineAt } = draft.state.created;
+  const { kind, subject, generation, prompt, call, problem, decidableFrom, dueAt } = question;
+  const id = ticketId(subject, kind, generation);
+  const shown: JsonValue = { id, kind, prompt, call: call ? { ...call } : null };
+  const ticket: TicketRecord = {
+    id,
+    kind,
+    run: identity.run,
+    rootRun: identity.rootRun,
+    thread: identity.thread,
+    agent: identity.agent,
+    generation,
+    hash: draft.at.hash.sha256(draft.at.hash.canonical(shown)),
+    prompt,
+    ...(call ? { call } : {}),
+    ...(problem === undefined ? {} : { problem }),
+    openedAt: draft.at.now,
+    ...(decidableFrom === undefined ? {} : { decidableFrom }),
+    ...(deadlineAt === undefined ? {} : { expiresAt: deadlineAt }),
+    ...(dueAt === undefined ? {} : { dueAt }),
+  };
+  act(draft, { type: "ticket-opened", ticket });
+}

@@ -1,0 +1,75 @@
+/** The messages a model call sees: the newest of the thread, and this run's own input. A bounded cache. */
+import type { Entry } from "../domain/entry.ts";
+import type { Message } from "../domain/message.ts";
+
+export interface Transcript {
+  /** Takes what an entry adds, in journal order. */
+  take(entry: Entry): void;
+  window(): readonly Message[];
+}
+
+export interface TranscriptSeed {
+  /** The thread's newest messages, oldest first. */
+  readonly messages: readonly Message[];
+  /** This run's input as run-created brought it. */
+  readonly input: readonly Message[];
+  readonly limit: number;
+}
+
+export function openTranscript(seed: TranscriptSeed): Transcript {
+  const messages = [...seed.messages];
+  const received = new Map<number, Message>();
+  const append = (message: Message | undefined): void => {
+    if (!message) return;
+    messages.push(message);
+    // Trimmed in blocks, so that a long run pays for it once in a while and memory stays flat.
+    if (messages.length > seed.limit * 2) messages.splice(0, messages.length - seed.limit);
+  };
+  return {
+    take(entry) {
+      if (entry.type === "input-received") received.set(entry.seq, entry.message);
+      if (entry.type !== "message-appended") return;
+      const { body } = entry;
+      if (body.kind === "here") append(body.message);
+      else if (body.kind === "created") append(seed.input[body.index]);
+      else {
+        append(received.get(body.from));
+        received.delete(body.from);
+      }
+    },
+    window: () => withInput(inOrder(cut(messages, seed.limit)), seed.input),
+  };
+}
+
+/** A window may not begin with results whose calls it has lost. */
+function cut(messages: readonly Message[], limit: number): readonly Message[] {
+  const newest = messages.slice(-limit);
+  const first = newest.findIndex((message) => message.role !== "tool");
+  return first <= 0 ? newest : newest.slice(first);
+}
+
+/** What the run was asked stays in sight however long it goes on. */
+function withInput(messages: readonly Message[], input: readonly Message[]): readonly Message[] {
+  const first = messages[0];
+  if (!first || messages.some((message) => message.id === input[0]?.id)) return messages;
+  return [...input, ...messages];
+}
+
+/** Results are appended as they settle and read in the order of their calls. */
+export function inOrder(messages: readonly Message[]): readonly Message[] {
+  const ordered = [...messages];
+  for (let from = 0; from < ordered.length; from += 1) {
+    if (ordered[from]?.role !== "tool") continue;
+    let to = from;
+    while (ordered[to]?.role === "tool") to += 1;
+    const results = ordered.slice(from, to).sort((a, b) => callIndex(a) - callIndex(b));
+    ordered.splice(from, results.length, ...results);
+    from = to;
+  }
+  return ordered;
+}
+
+function callIndex(message: Message): number {
+  const [part] = message.parts;
+  return part?.type === "tool-result" ? Number(part.call.slice(part.call.lastIndexOf(".") + 1)) : 0;
+}

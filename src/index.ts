@@ -1,0 +1,36 @@
+/** The front door: everything a user imports from "holdfast". The only re-export file besides the other entries. */
+export { createRuntime, type RuntimeOptions } from "./create-runtime.ts";
+export { type Agent, type AgentOptions, agent } from "./domain/agent.ts";
+export { type ErrorCode, errorCatalogue, HoldfastError, isHoldfastError, ToolFailure } from "./domain/errors.ts";
+export type { RunEvent } from "./domain/event.ts";
+export type { RunId, Scope, ThreadId, TicketId } from "./domain/ids.ts";
+export type { JsonValue } from "./domain/json.ts";
+export type { Message, Part } from "./domain/message.ts";
+export type { Outcome } from "./domain/run.ts";
+export type { RunView } from "./domain/run-view.ts";
+export type { Decision, TicketKind } from "./domain/ticket.ts";
+export {
+  type EffectClass,
+  type Reconciled,
+  type Tool,
+  type ToolContext,
+  type ToolOptions,
+  tellModel,
+  tool,
+} from "./domain/tool.ts";
+export type { Model, ModelPart, ModelRequest } from "./ports/provider.ts";
+export type { StoreDefinition } from "./ports/store.ts";
+export type {
+  ActOptions,
+  Idle,
+  ListTickets,
+  Run,
+  RunResult,
+  Runtime,
+  Settlement,
+  StartInput,
+  StartOptions,
+  Ticket,
+  Tickets,
+} from "./runtime/runtime.ts";
+export { memory } from "./stores/memory/memory.ts";

@@ -1,0 +1,59 @@
+/** Puts the front desk together from parts that a composition root has chosen. Nothing clever. */
+import type { Agent } from "../domain/agent.ts";
+import { HoldfastError } from "../domain/errors.ts";
+import { parseId, type RunId } from "../domain/ids.ts";
+import type { Desk } from "./desk.ts";
+import { createRunHandle } from "./run-handle.ts";
+import type { Run, Runtime } from "./runtime.ts";
+import { startRun } from "./start-run.ts";
+import { createTickets } from "./tickets.ts";
+
+export interface Parts extends Omit<Desk, "closed"> {
+  /** Agents this process has the code of. */
+  readonly agentNames: readonly string[];
+  /** Closes what the composition root has opened. */
+  readonly shutDown: () => Promise<void>;
+}
+
+export function assembleRuntime(parts: Parts): Runtime {
+  const closing = new AbortController();
+  const desk: Desk = { ...parts, closed: closing.signal };
+  let closed: Promise<void> | undefined;
+
+  function refuseClosed(): void {
+    if (closing.signal.aborted) throw new HoldfastError("runtime-closed", "The runtime is closed");
+  }
+
+  function handle(id: RunId): Run<never> {
+    return createRunHandle(id, desk) as unknown as Run<never>;
+  }
+
+  function close(): Promise<void> {
+    closed ??= parts.shutDown().finally(() => closing.abort());
+    return closed;
+  }
+
+  const runtime: Runtime = {
+    async start(agent, input, options = {}) {
+      refuseClosed();
+      refuseForeign(agent, parts);
+      return handle(await startRun(agent, { input, options }, desk));
+    },
+    async run(agent, input, options = {}) {
+      const run = await runtime.start(agent, input, options);
+      return run.result(options.signal ? { signal: options.signal } : {});
+    },
+    runs: { get: (id: string) => handle(parseId<RunId>("run id", id)) },
+    tickets: createTickets(desk),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+  return runtime;
+}
+
+/** A process without agents starts runs for others; one with agents starts only what it can name. */
+function refuseForeign(agent: Agent<unknown>, parts: Parts): void {
+  if (parts.agentNames.length === 0 || parts.agentNames.includes(agent.name)) return;
+  const known = parts.agentNames.join(", ");
+  throw new HoldfastError("unknown-agent", `Agent ${agent.name} is not one of this runtime's: ${known}`);
+}

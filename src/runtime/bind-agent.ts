@@ -1,0 +1,109 @@
+/** An agent's code behind the ports the engine calls: its model, and its tools as a ToolRunner. */
+import type { Agent } from "../domain/agent.ts";
+import type { Verdict } from "../domain/entry.ts";
+import { ToolFailure } from "../domain/errors.ts";
+import { type JsonValue, messageOf } from "../domain/json.ts";
+import { type SchemaResult, showIssues } from "../domain/standard-schema.ts";
+import type { Tool } from "../domain/tool.ts";
+import type { BoundAgent } from "../engine/deps.ts";
+import type { Model } from "../ports/provider.ts";
+import type { JudgedCall, ToolRunner } from "../ports/tool-runner.ts";
+
+export function bindAgent(agent: Agent<unknown>): BoundAgent {
+  const { instructions } = agent;
+  return {
+    name: agent.name,
+    model: agent.model as Model,
+    tools: createToolRunner(agent.tools),
+    shown: agent.tools.map(({ spec }) => ({
+      name: spec.name,
+      description: spec.description,
+      inputSchema: spec.inputSchema,
+    })),
+    instructions: typeof instructions === "function" ? instructions : () => instructions,
+  };
+}
+
+export function createToolRunner(tools: readonly Tool[]): ToolRunner {
+  const byName = new Map(tools.map((tool) => [tool.spec.name, tool]));
+
+  function parse(tool: Tool, input: JsonValue): SchemaResult<unknown> | Promise<SchemaResult<unknown>> {
+    return tool.code.schema["~standard"].validate(input);
+  }
+
+  function find(name: string): Tool {
+    const tool = byName.get(name);
+    if (!tool) throw new ToolFailure(`There is no tool ${name}`);
+    return tool;
+  }
+
+  async function parsed(tool: Tool, input: JsonValue): Promise<unknown> {
+    const result = await parse(tool, input);
+    if (result.issues) throw new ToolFailure(`The input does not fit any more: ${showIssues(result.issues)}`);
+    return result.value;
+  }
+
+  return {
+    spec: (name) => byName.get(name)?.spec,
+    judge(call) {
+      const tool = byName.get(call.tool);
+      if (!tool) return unknownTool(call.tool, [...byName.keys()]);
+      try {
+        const result = parse(tool, call.input);
+        return result instanceof Promise ? later(result.then((r) => gate(tool, call, r))) : gate(tool, call, result);
+      } catch (cause) {
+        return brokenCheck(cause);
+      }
+    },
+    async execute(name, input, context) {
+      const tool = find(name);
+      const value = await parsed(tool, input);
+      return tool.code.execute?.(value, context);
+    },
+    async reconcile(name, key, input) {
+      const tool = find(name);
+      const value = await parsed(tool, input);
+      return (await tool.code.reconcile?.(key, value)) ?? { status: "unknown" };
+    },
+  };
+}
+
+function gate(tool: Tool, call: JudgedCall, result: SchemaResult<unknown>): Verdict | Promise<Verdict> {
+  if (result.issues) {
+    return { kind: "refuse", code: "invalid-input", message: showIssues(result.issues).toWellFormed() };
+  }
+  if (call.edited) return { kind: "allow" }; // an edit itself answers the ask
+  const { spec, code } = tool;
+  if (!code.execute) return ask("input", `Answer ${spec.name}`);
+  if (spec.resume === "pass-decision-to-tool" && spec.gate === "never") return ask("input", `Answer for ${spec.name}`);
+  if (spec.gate === "always") return ask("approval", `Run ${spec.name}?`);
+  if (!code.needsApproval) return { kind: "allow" };
+  const needed = code.needsApproval(result.value);
+  return needed instanceof Promise ? later(needed.then((yes) => verdict(yes, spec.name))) : verdict(needed, spec.name);
+}
+
+function verdict(needed: boolean, tool: string): Verdict {
+  return needed ? ask("approval", `Run ${tool}?`) : { kind: "allow" };
+}
+
+function ask(ticket: "approval" | "input", prompt: string): Verdict {
+  return { kind: "ask", ticket, prompt };
+}
+
+/** A check that throws never lets a call through. */
+function later(verdict: Promise<Verdict>): Promise<Verdict> {
+  return verdict.catch(brokenCheck);
+}
+
+function brokenCheck(cause: unknown): Verdict {
+  return {
+    kind: "refuse",
+    code: "tool-failed",
+    message: `Checking the call threw: ${messageOf(cause)}`.toWellFormed(),
+  };
+}
+
+function unknownTool(name: string, known: readonly string[]): Verdict {
+  const list = known.length > 0 ? `; the tools are ${known.join(", ")}` : "; this agent has no tools";
+  return { kind: "refuse", code: "unknown-tool", message: `There is no tool ${name}${list}` };
+}

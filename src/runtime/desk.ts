@@ -1,0 +1,40 @@
+/** What every verb of the front desk shares. */
+
+import { isHoldfastError } from "../domain/errors.ts";
+import type { Scope } from "../domain/ids.ts";
+import { persist } from "../engine/retry.ts";
+import type { Bus } from "../ports/bus.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Dispatcher } from "../ports/dispatcher.ts";
+import type { Hash } from "../ports/hash.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { Logger } from "../ports/logger.ts";
+import type { SchemaChecker } from "../ports/schema-checker.ts";
+import type { Store } from "../ports/store.ts";
+
+export interface Desk {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly hash: Hash;
+  readonly logger: Logger;
+  readonly schemas: SchemaChecker;
+  readonly scope: Scope;
+  readonly pollMs: number;
+  readonly dispatcher: Dispatcher | undefined;
+  /** Aborts when the runtime closes. */
+  readonly closed: AbortSignal;
+}
+
+/** A keyed write: repeated while the store says "later" or cannot tell; the key makes the repeat harmless. */
+export async function surely<T>(what: string, desk: Desk, call: () => Promise<T>): Promise<T> {
+  const patience = { clock: desk.clock, logger: desk.logger, signal: desk.closed };
+  for (;;) {
+    try {
+      return await persist(what, patience, call);
+    } catch (cause) {
+      if (!isHoldfastError(cause, "commit-unknown") || desk.closed.aborted) throw cause;
+    }
+  }
+}

@@ -1,0 +1,140 @@
+/** start: check everything, write run-created in one transaction, wake a worker. A returned handle is a durable run. */
+import type { Agent } from "../domain/agent.ts";
+import type { RunCreated } from "../domain/entry.ts";
+import { HoldfastError } from "../domain/errors.ts";
+import { type Fingerprint, type MessageId, parseId, type RunId, type ThreadId } from "../domain/ids.ts";
+import { type JsonValue, toJson } from "../domain/json.ts";
+import { type DeclaredManifest, declare } from "../domain/manifest.ts";
+import type { Message, Part } from "../domain/message.ts";
+import { Problems } from "../domain/problems.ts";
+import { showIssues } from "../domain/standard-schema.ts";
+import type { Birth } from "../ports/store.ts";
+import { type Desk, surely } from "./desk.ts";
+import type { StartInput, StartOptions } from "./runtime.ts";
+
+const optionNames = ["thread", "key", "context", "signal"];
+const roles = ["system", "user", "assistant", "tool"];
+
+export async function startRun(
+  agent: Agent<unknown>,
+  request: { readonly input: StartInput; readonly options: StartOptions },
+  desk: Desk,
+): Promise<RunId> {
+  const birth = await prepare(agent, request, desk);
+  const { run } = birth.entry.identity;
+  const answer = await surely(`Starting run ${run}`, desk, () => desk.store.create(birth));
+  switch (answer.kind) {
+    case "created":
+      desk.dispatcher?.wake(desk.scope, run);
+      return run;
+    case "existing":
+      return answer.run;
+    case "conflict":
+      throw new HoldfastError("start-key-conflict", `Key ${birth.key} started run ${answer.run} with another request`, {
+        details: { key: birth.key, run: answer.run },
+      });
+    case "run-exists":
+      throw new HoldfastError("run-exists", `There is already a run ${run}`, { details: { run } });
+    default:
+      return answer satisfies never;
+  }
+}
+
+async function prepare(
+  agent: Agent<unknown>,
+  { input, options }: { readonly input: StartInput; readonly options: StartOptions },
+  desk: Desk,
+): Promise<Birth> {
+  new Problems(options, optionNames).refuse("invalid-options", `Run of ${agent.name} cannot be started`);
+  const run = parseId<RunId>("run id", desk.ids.next());
+  const thread = parseId<ThreadId>("thread", options.thread ?? desk.ids.next());
+  const key = options.key === undefined ? `run:${run}` : parseId<string>("key", options.key);
+  const context = await checkContext(agent, options.context);
+  const messages = readInput(input, desk);
+  const manifest = declare(agent);
+  const now = desk.clock.now();
+  const entry: RunCreated = {
+    type: "run-created",
+    identity: {
+      scope: desk.scope,
+      run,
+      thread,
+      agent: agent.name,
+      rootRun: run,
+      origin: "user",
+      mode: "foreground",
+      adapter: "internal",
+    },
+    request: { origin: "user", key, inputIds: messages.map((each) => each.id), inputCount: messages.length },
+    input: messages,
+    manifest: { fingerprint: fingerprintOf(manifest, desk) },
+    budget: agent.budget,
+    ...(agent.budget.wallTimeMs === undefined ? {} : { deadlineAt: now + agent.budget.wallTimeMs }),
+    ...(context === undefined ? {} : { context }),
+  };
+  const asked = {
+    agent: agent.name,
+    thread: options.thread ?? null,
+    context: context ?? null,
+    input: contentOf(messages),
+  };
+  return { key, requestHash: desk.hash.sha256(desk.hash.canonical(asked)), entry, manifest };
+}
+
+function fingerprintOf(manifest: DeclaredManifest, desk: Desk): Fingerprint {
+  return desk.hash.sha256(desk.hash.canonical(manifest as unknown as JsonValue)) as Fingerprint;
+}
+
+async function checkContext(agent: Agent<unknown>, context: unknown): Promise<JsonValue | undefined> {
+  if (!agent.context) {
+    if (context === undefined) return undefined;
+    throw new HoldfastError("invalid-input", `Agent ${agent.name} takes no context; define it with a context schema`);
+  }
+  const result = await agent.context["~standard"].validate(context);
+  if (result.issues) {
+    const problems = [showIssues(result.issues)];
+    throw new HoldfastError("invalid-input", `The context does not fit agent ${agent.name}`, { problems });
+  }
+  const json = toJson(result.value);
+  if (json.ok) return json.value;
+  throw new HoldfastError("invalid-input", `The context is not JSON at ${json.path}: ${json.problem}`);
+}
+
+function readInput(input: StartInput, desk: Desk): readonly Message[] {
+  if (typeof input === "string") return [userMessage([{ type: "text", text: input }], desk)].map(storable);
+  if (!Array.isArray(input) || input.length === 0) {
+    throw new HoldfastError("invalid-input", "A run starts with a string, a list of parts or a list of messages");
+  }
+  const items = input as readonly (Part | Message)[];
+  if (items.every((item) => isPart(item))) return [userMessage(items as readonly Part[], desk)].map(storable);
+  return items.map((item, index) => storable(checkMessage(item, index)));
+}
+
+function userMessage(parts: readonly Part[], desk: Desk): Message {
+  return { id: desk.ids.next() as MessageId, role: "user", parts, visibility: "all" };
+}
+
+function isPart(item: unknown): item is Part {
+  return typeof item === "object" && item !== null && "type" in item && !("role" in item);
+}
+
+function checkMessage(item: unknown, index: number): Message {
+  const message = (item ?? {}) as Partial<Message>;
+  const problems: string[] = [];
+  if (!roles.includes(message.role as string)) problems.push(`role must be one of ${roles.join(", ")}`);
+  if (!Array.isArray(message.parts)) problems.push("parts must be a list");
+  if (problems.length > 0) throw new HoldfastError("invalid-input", `Message ${index} does not fit`, { problems });
+  const { role, parts, visibility = "all" } = message as Message;
+  return { id: parseId<MessageId>(`id of message ${index}`, message.id), role, parts, visibility };
+}
+
+function storable(message: Message): Message {
+  const json = toJson(message);
+  if (json.ok) return json.value as unknown as Message;
+  throw new HoldfastError("invalid-input", `The input cannot be stored: ${json.problem} at ${json.path}`);
+}
+
+/** Generated message ids are not part of what was asked. */
+function contentOf(messages: readonly Message[]): JsonValue {
+  return messages.map(({ role, parts }) => ({ role, parts: parts as unknown as JsonValue }));
+}

@@ -1,0 +1,167 @@
+/** Tickets as a user sees them: a union on `kind` with only the legal verbs. */
+import { HoldfastError } from "../domain/errors.ts";
+import { type CallId, parseId, type RunId, type ThreadId, type TicketId } from "../domain/ids.ts";
+import { type JsonValue, toJson } from "../domain/json.ts";
+import type { SettlementRecord, TicketKind, TicketRecord } from "../domain/ticket.ts";
+import { ticketVerbs } from "../domain/ticket.ts";
+import type { Tool } from "../domain/tool.ts";
+import type { TicketFilter, TicketRow } from "../ports/store.ts";
+import type { Desk } from "./desk.ts";
+import { post } from "./outside-door.ts";
+import type { ActOptions, ListTickets, OfferedDecision, Settlement, Ticket, Tickets } from "./runtime.ts";
+
+const anyone = "anonymous";
+const defaultLimit = 100;
+const maxLimit = 10_000;
+
+export function createTickets(desk: Desk): Tickets {
+  async function list(filter: ListTickets & { readonly tool?: Tool } = {}): Promise<readonly Ticket[]> {
+    const rows = await desk.store.tickets(filterOf(filter, desk));
+    return rows.map((row) => openTicket(row, desk));
+  }
+
+  async function find(id: string): Promise<TicketRow | undefined> {
+    const { scope } = desk;
+    const [byId] = await desk.store.tickets({ scope, id: parseId<TicketId>("ticket id", id), limit: 1 });
+    if (byId) return byId;
+    const [byCall] = await desk.store.tickets({ scope, call: id as CallId, status: "open", limit: 1 });
+    return byCall;
+  }
+
+  return {
+    list: list as Tickets["list"],
+    async get(id) {
+      const row = await find(id);
+      return row ? openTicket(row, desk) : undefined;
+    },
+    async decide(id, { hash, by, key, ...decision }) {
+      const row = await find(id);
+      if (!row) throw notFound(id, desk);
+      const options = { ...(by === undefined ? {} : { by }), ...(key === undefined ? {} : { key }) };
+      return decideTicket({ ...row.ticket, hash }, decision as OfferedDecision, { desk, options });
+    },
+  };
+}
+
+function filterOf(filter: ListTickets & { readonly tool?: Tool }, desk: Desk): TicketFilter {
+  const { status, kind, run, thread, tool, limit = defaultLimit } = filter;
+  if (!Number.isInteger(limit) || limit < 1 || limit > maxLimit) {
+    throw new HoldfastError("invalid-options", `limit must be a whole number from 1 to ${maxLimit}, got ${limit}`);
+  }
+  return {
+    scope: desk.scope,
+    limit,
+    ...(status === undefined ? {} : { status }),
+    ...(kind === undefined ? {} : { kind }),
+    ...(run === undefined ? {} : { run: parseId<RunId>("run id", run) }),
+    ...(thread === undefined ? {} : { thread: parseId<ThreadId>("thread", thread) }),
+    ...(tool === undefined ? {} : { tool: tool.spec.name }),
+  };
+}
+
+type Verbs = Record<string, (...args: never[]) => Promise<Settlement>>;
+
+export function openTicket(row: TicketRow, desk: Desk): Ticket {
+  const { ticket, settlement } = row;
+  const decide = (decision: OfferedDecision, options: ActOptions = {}): Promise<Settlement> =>
+    decideTicket(ticket, decision, { desk, options });
+  const call = ticket.call ? { tool: ticket.call.tool, input: ticket.call.input } : {};
+  const settled = settlement ? { settlement: shown(settlement) } : {};
+  return { ...ticket, ...call, ...settled, ...verbsOf(ticket.kind, decide) } as unknown as Ticket;
+}
+
+type Decide = (decision: OfferedDecision, options?: ActOptions) => Promise<Settlement>;
+
+function verbsOf(kind: TicketKind, decide: Decide): Verbs {
+  const answer = (value: unknown, options?: ActOptions): Promise<Settlement> =>
+    decide({ kind: "answer", value: storable(value) }, options);
+  const endings = {
+    release: (options?: ActOptions) => decide({ kind: "release" }, options),
+    cancelRun: (options?: ActOptions) => decide({ kind: "cancel-run" }, options),
+  };
+  switch (kind) {
+    case "approval":
+      return {
+        approve: ({ value, ...options }: ActOptions & { value?: JsonValue } = {}) =>
+          decide({ kind: "approve", ...(value === undefined ? {} : { value: storable(value) }) }, options),
+        edit: (input: unknown, options?: ActOptions) => decide({ kind: "edit", input: storable(input) }, options),
+        reject: (reason: string, options?: ActOptions) => decide({ kind: "reject", reason }, options),
+        answer,
+      };
+    case "input":
+      return { answer };
+    case "unknown-outcome":
+      return {
+        markDone: (result: unknown, options?: ActOptions) =>
+          decide({ kind: "mark-done", result: storable(result) }, options),
+        markFailed: (reason: string, options?: ActOptions) => decide({ kind: "mark-failed", reason }, options),
+        runAgain: (options?: ActOptions) => decide({ kind: "run-again" }, options),
+        cancelRun: endings.cancelRun,
+      };
+    case "pause":
+    case "quarantined":
+      return endings;
+    case "timer":
+      return {};
+    default:
+      return kind satisfies never;
+  }
+}
+
+async function decideTicket(
+  ticket: TicketRecord,
+  decision: OfferedDecision,
+  by: { readonly desk: Desk; readonly options: ActOptions },
+): Promise<Settlement> {
+  const { desk, options } = by;
+  refuseVerb(ticket, decision);
+  if (decision.kind === "edit") await checkEdit(ticket, decision.input, desk);
+  const key = options.key ?? desk.ids.next();
+  const fact = { type: "ticket-decided", ticket: ticket.id, decision, by: options.by ?? anyone, key } as const;
+  const answer = await post({ scope: desk.scope, run: ticket.run, key, fact, hash: ticket.hash }, desk);
+  if (answer.kind === "posted" && answer.settlement) return { ...shown(answer.settlement), mine: true };
+  if (answer.kind === "settled") return { ...shown(answer.settlement), mine: false };
+  const code = answer.kind === "refused" ? answer.code : "ticket-not-found";
+  const when = answer.kind === "refused" && answer.decidableFrom ? ` before ${answer.decidableFrom}` : "";
+  throw new HoldfastError(code, `Ticket ${ticket.id} cannot be decided${when}`, {
+    details: { ticket: ticket.id, ...answer },
+  });
+}
+
+function refuseVerb(ticket: TicketRecord, decision: OfferedDecision): void {
+  const legal = ticketVerbs[ticket.kind];
+  const reasonMissing =
+    (decision.kind === "reject" || decision.kind === "mark-failed") && typeof decision.reason !== "string";
+  if (legal.includes(decision.kind) && !reasonMissing) return;
+  const problem = reasonMissing ? "needs a reason" : `the verbs are ${legal.join(", ") || "none"}`;
+  throw new HoldfastError("invalid-decision", `Ticket ${ticket.id} (${ticket.kind}) and ${decision.kind}`, {
+    problems: [problem],
+  });
+}
+
+/** Against the ToolSpec of the manifest the run was created with: no code is needed here. */
+async function checkEdit(ticket: TicketRecord, input: JsonValue, desk: Desk): Promise<void> {
+  const row = await desk.store.run({ scope: desk.scope, run: ticket.run });
+  const manifest = row ? await desk.store.manifest(desk.scope, row.fingerprint) : undefined;
+  const spec = manifest?.tools.find((each) => each.name === ticket.call?.tool);
+  if (!spec) throw notFound(ticket.id, desk);
+  const problems = await desk.schemas.problems(spec.inputSchema, input);
+  if (problems.length === 0) return;
+  throw new HoldfastError("invalid-edit", `The edit of ticket ${ticket.id} does not fit tool ${spec.name}`, {
+    problems,
+  });
+}
+
+function storable(value: unknown): JsonValue {
+  const json = toJson(value);
+  if (json.ok) return json.value;
+  throw new HoldfastError("invalid-decision", `The value cannot be stored: ${json.problem} at ${json.path}`);
+}
+
+function shown({ decision, by, at }: SettlementRecord): Omit<Settlement, "mine"> {
+  return { decision, by, at };
+}
+
+function notFound(id: string, desk: Desk): HoldfastError {
+  return new HoldfastError("ticket-not-found", `There is no ticket ${id} in scope ${desk.scope}`, { details: { id } });
+}
