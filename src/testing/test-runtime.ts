@@ -1,0 +1,108 @@
+/** testRuntime: a runtime for tests with a fake clock, restarts, and a log of what tools really did. */
+
+import type { RuntimeSettings } from "../create-runtime.ts";
+import type { Agent } from "../domain/agent.ts";
+import type { JsonValue } from "../domain/json.ts";
+import type { Tool } from "../domain/tool.ts";
+import type { Model } from "../ports/provider.ts";
+import type { StoreDefinition } from "../ports/store.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { memory } from "../stores/memory/memory.ts";
+import { createFakeClock, type FakeClock, milliseconds } from "./fake-clock.ts";
+import type { Intercept } from "./intercept.ts";
+import { countingIds, startProcess, type TestProcess } from "./test-process.ts";
+
+export interface TestRuntimeOptions {
+  readonly agents: readonly Agent<unknown>[];
+  readonly store?: StoreDefinition;
+  /** Models by agent name, instead of the agents' own. */
+  readonly models?: Readonly<Record<string, Model>>;
+  readonly settings?: RuntimeSettings;
+  readonly intercept?: Intercept;
+}
+
+/** One execution of a tool's code, as the outside world would have seen it. */
+export interface Executed {
+  readonly key: string;
+  readonly input: JsonValue;
+  readonly call: string;
+  readonly attempt: number;
+}
+
+export interface TestRuntime {
+  readonly runtime: Runtime;
+  readonly clock: FakeClock;
+  readonly process: TestProcess;
+  /** Lets time pass: milliseconds, or "10s", "5m", "3d". */
+  advance(duration: number | string): Promise<void>;
+  /** Kills the process without a word and starts another on the same store once the lease has run out. */
+  restart(): Promise<void>;
+  /** What the tool's code was really called with, over all restarts. */
+  effects(tool: Tool): readonly Executed[];
+  /** Resolves when nothing moves any more without time or an answer. */
+  settle(): Promise<void>;
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+const leaseMs = 30_000;
+
+export async function testRuntime(options: TestRuntimeOptions): Promise<TestRuntime> {
+  const clock = createFakeClock();
+  const ids = countingIds();
+  const store = options.store ?? memory();
+  const executed = new Map<string, Executed[]>();
+  const agents = options.agents.map((each) => withLog(withModel(each, options.models), executed));
+  const settings = { leaseMs, pollMs: 60_000, ...options.settings };
+  const intercept = options.intercept ? { intercept: options.intercept } : {};
+  const boot = (): Promise<TestProcess> => startProcess({ store, agents, clock, ids, settings, ...intercept });
+  let current = await boot();
+  const close = (): Promise<void> => current.runtime.close();
+  return {
+    get runtime() {
+      return current.runtime;
+    },
+    get process() {
+      return current;
+    },
+    clock,
+    advance: (duration) => clock.advance(milliseconds(duration), () => current.quiet()),
+    async restart() {
+      current.kill();
+      await clock.advance((settings.leaseMs ?? leaseMs) + 1);
+      current = await boot();
+      await current.quiet();
+    },
+    effects: (tool) => executed.get(tool.spec.name) ?? [],
+    settle: () => current.quiet(),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function withModel(agent: Agent<unknown>, models: TestRuntimeOptions["models"]): Agent<unknown> {
+  const model = models?.[agent.name];
+  return model ? { ...agent, model } : agent;
+}
+
+function withLog(agent: Agent<unknown>, executed: Map<string, Executed[]>): Agent<unknown> {
+  return { ...agent, tools: agent.tools.map((tool) => logged(tool, executed)) };
+}
+
+function logged(tool: Tool, executed: Map<string, Executed[]>): Tool {
+  const { execute } = tool.code;
+  if (!execute) return tool;
+  const log: Executed[] = executed.get(tool.spec.name) ?? [];
+  executed.set(tool.spec.name, log);
+  return {
+    ...tool,
+    code: {
+      ...tool.code,
+      execute: (input, context) => {
+        const { idempotencyKey: key, callId: call, attempt } = context;
+        log.push({ key, input: input as JsonValue, call, attempt });
+        return execute(input, context);
+      },
+    },
+  };
+}
