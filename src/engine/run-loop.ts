@@ -60,7 +60,7 @@ async function open(held: HeldClaim, deps: EngineDeps): Promise<Running> {
     load(claim, { store: deps.store, window: deps.limits.window }),
   );
   const late = (fact: Fact): void => keepAsEvidence(fact, claim, deps);
-  const facts = openFacts({ ...deps, boundAgent, transcript: loaded.transcript, epoch: claim.epoch, late });
+  const facts = openFacts({ ...deps, boundAgent, transcript: loaded.transcript, epoch: claim.epoch }, late);
   const running: Running = {
     held,
     claim,
