@@ -2,7 +2,7 @@
  * Claims what is due for the agents of this process, renews what it holds, hands runs to `advance`.
  * The store decides who owns a run; everything here may be late, lost or doubled without harm.
  *
- * P1 No run is held twice at once: a run in hand is not claimed again before `advance` has returned.
+ * P1 No run is held twice at once: a run in hand is not taken again before `advance` has returned.
  * P2 A lease that could not be renewed in time is lost: `lost` aborts before another worker may own the run.
  * P3 One timer for all waiting runs, one for all leases.
  */
@@ -29,157 +29,185 @@ export interface InProcessOptions {
   readonly closeGraceMs: number;
 }
 
+interface Worker {
+  readonly options: InProcessOptions;
+  readonly advance: Advance;
+  readonly inHand: Map<RunId, Held>;
+  readonly stop: AbortController;
+  /** Something may be claimable since the last look. */
+  woken: boolean;
+  wakeUp: (() => void) | undefined;
+}
+
 interface Held extends HeldClaim {
   readonly done: Promise<void>;
   readonly lose: () => void;
-  moved(seq: number): void;
-  renewed(leaseUntil: number): void;
+  readonly moved: (seq: number) => void;
+  readonly renewed: (leaseUntil: number) => void;
 }
 
 const claimBatch = 64;
 
 export function createInProcessDispatcher(options: InProcessOptions): Dispatcher {
-  const { store, clock, logger } = options;
-  const inHand = new Map<RunId, Held>();
-  const stop = new AbortController();
-  const loops: Promise<void>[] = [];
-  let woken = false;
-  let wakeUp: (() => void) | undefined;
+  let worker: Worker | undefined;
   let unsubscribe: (() => void) | undefined;
-
-  function wake(): void {
-    woken = true;
-    wakeUp?.();
-  }
-
-  function hear(hint: Hint): void {
-    if (hint.scope !== options.scope) return;
-    const held = inHand.get(hint.run);
-    if (held) held.moved(hint.seq);
-    else wake();
-  }
-
-  async function claimLoop(advance: Advance): Promise<void> {
-    while (!stop.signal.aborted) {
-      woken = false;
-      const more = await claimSome(advance);
-      if (!more && !woken) await sleepUntilDue();
-    }
-  }
-
-  /** True when there may be more to claim at once. */
-  async function claimSome(advance: Advance): Promise<boolean> {
-    const limit = Math.min(claimBatch, options.concurrency - inHand.size);
-    if (limit <= 0) return false;
-    const { scope, agents, leaseMs } = options;
-    const claimId = options.ids.next();
-    try {
-      const claims = await store.claim({ scope, agents, leaseMs, limit, claimId });
-      for (const claim of claims) take(claim, advance);
-      return claims.length === limit;
-    } catch (cause) {
-      logger.warn("Claiming runs failed; it is tried again", { cause: String(cause) });
-      await recoverClaims(claimId, advance);
-      return false;
-    }
-  }
-
-  /** The claim may have been made: the same claim id answers it again. */
-  async function recoverClaims(claimId: string, advance: Advance): Promise<void> {
-    const { scope, agents, leaseMs } = options;
-    try {
-      const claims = await store.claim({ scope, agents, leaseMs, limit: claimBatch, claimId, again: true });
-      for (const claim of claims) take(claim, advance);
-    } catch {
-      await clock.sleep(options.pollMs, stop.signal); // their leases run out and they are claimed anew
-    }
-  }
-
-  function take(claim: Claim, advance: Advance): void {
-    if (inHand.has(claim.run)) return; // P1
-    const lost = new AbortController();
-    let { leaseUntil } = claim;
-    let listener: ((seq: number) => void) | undefined;
-    let seen = 0;
-    const held: HeldClaim = {
-      claim,
-      leaseUntil: () => leaseUntil,
-      lost: lost.signal,
-      onMoved: (next) => {
-        listener = next;
-        if (seen > 0) next(seen);
-      },
-    };
-    const done = advance(held)
-      .catch((cause: unknown) => {
-        logger.warn(`Run ${claim.run} stopped on a defect; its lease runs out and it is tried again`, {
-          cause: cause instanceof Error ? (cause.stack ?? cause.message) : String(cause),
-        });
-      })
-      .finally(() => {
-        inHand.delete(claim.run);
-        wake();
-      });
-    inHand.set(claim.run, {
-      ...held,
-      done,
-      lose: () => lost.abort(),
-      moved: (seq) => {
-        seen = Math.max(seen, seq);
-        listener?.(seq);
-      },
-      renewed: (until) => {
-        leaseUntil = until;
-      },
-    });
-  }
-
-  async function sleepUntilDue(): Promise<void> {
-    const due = await store.nextDue(options).catch(() => undefined);
-    if (woken || stop.signal.aborted) return;
-    const ms = Math.min(options.pollMs, Math.max(1, (due ?? Number.POSITIVE_INFINITY) - clock.now()));
-    const timer = new AbortController();
-    wakeUp = () => timer.abort();
-    await clock.sleep(options.concurrency > inHand.size ? ms : options.pollMs, timer.signal);
-    wakeUp = undefined;
-  }
-
-  async function renewLoop(): Promise<void> {
-    while (!stop.signal.aborted) {
-      await clock.sleep(options.leaseMs / 3, stop.signal);
-      await Promise.all([...inHand.values()].map(renew));
-    }
-  }
-
-  async function renew(held: Held): Promise<void> {
-    const { scope, run, epoch } = held.claim;
-    try {
-      const answer = await store.renew({ scope, run, epoch, leaseMs: options.leaseMs });
-      if (answer.kind === "fenced") return held.lose();
-      held.renewed(answer.leaseUntil);
-      held.moved(answer.head);
-    } catch (cause) {
-      logger.warn(`The lease of run ${run} was not renewed`, { cause: String(cause) });
-      if (clock.now() >= held.leaseUntil()) held.lose(); // P2
-    }
-  }
-
+  let loops: Promise<unknown> = Promise.resolve();
   return {
-    wake,
+    wake: () => worker && wake(worker),
     serve(advance) {
-      unsubscribe = options.bus.subscribe(hear);
-      loops.push(claimLoop(advance), renewLoop());
+      const serving: Worker = {
+        options,
+        advance,
+        inHand: new Map(),
+        stop: new AbortController(),
+        woken: false,
+        wakeUp: undefined,
+      };
+      worker = serving;
+      unsubscribe = options.bus.subscribe((hint) => hear(serving, hint));
+      loops = Promise.all([claimLoop(serving), renewLoop(serving)]);
     },
     async close() {
       unsubscribe?.();
-      stop.abort();
-      wake();
-      const timer = new AbortController();
-      const drained = Promise.all([...inHand.values()].map((held) => held.done)).then(() => timer.abort());
-      if (inHand.size > 0) await clock.sleep(options.closeGraceMs, timer.signal);
-      for (const held of inHand.values()) held.lose();
-      await drained;
-      await Promise.all(loops);
+      if (worker) await drain(worker);
+      await loops;
     },
   };
+}
+
+function wake(worker: Worker): void {
+  worker.woken = true;
+  worker.wakeUp?.();
+}
+
+function hear(worker: Worker, hint: Hint): void {
+  if (hint.scope !== worker.options.scope) return;
+  const held = worker.inHand.get(hint.run);
+  if (held) held.moved(hint.seq);
+  else wake(worker);
+}
+
+async function claimLoop(worker: Worker): Promise<void> {
+  while (!worker.stop.signal.aborted) {
+    worker.woken = false;
+    const more = await claimSome(worker);
+    if (!more && !worker.woken) await sleepUntilDue(worker);
+  }
+}
+
+/** True when there may be more to claim at once. */
+async function claimSome(worker: Worker): Promise<boolean> {
+  const { options } = worker;
+  const limit = Math.min(claimBatch, options.concurrency - worker.inHand.size);
+  if (limit <= 0) return false;
+  const { scope, agents, leaseMs } = options;
+  const request = { scope, agents, leaseMs, limit, claimId: options.ids.next() };
+  try {
+    const claims = await options.store.claim(request);
+    for (const claim of claims) take(worker, claim);
+    return claims.length === limit;
+  } catch (cause) {
+    options.logger.warn("Claiming runs failed; it is tried again", { cause: String(cause) });
+    await recoverClaims(worker, request);
+    return false;
+  }
+}
+
+/** The claim may have been made: the same claim id answers it again. */
+async function recoverClaims(worker: Worker, request: Parameters<Store["claim"]>[0]): Promise<void> {
+  const { store, clock, pollMs } = worker.options;
+  try {
+    for (const claim of await store.claim({ ...request, again: true })) take(worker, claim);
+  } catch {
+    await clock.sleep(pollMs, worker.stop.signal); // their leases run out and they are claimed anew
+  }
+}
+
+function take(worker: Worker, claim: Claim): void {
+  if (worker.inHand.has(claim.run)) return; // P1
+  const lost = new AbortController();
+  let { leaseUntil } = claim;
+  let listener: ((seq: number) => void) | undefined;
+  let seen = 0;
+  const holding: HeldClaim = {
+    claim,
+    leaseUntil: () => leaseUntil,
+    lost: lost.signal,
+    onMoved: (next) => {
+      listener = next;
+      if (seen > 0) next(seen);
+    },
+  };
+  const done = advance(worker, holding).finally(() => {
+    worker.inHand.delete(claim.run);
+    wake(worker);
+  });
+  worker.inHand.set(claim.run, {
+    ...holding,
+    done,
+    lose: () => lost.abort(),
+    moved: (seq) => {
+      seen = Math.max(seen, seq);
+      listener?.(seq);
+    },
+    renewed: (until) => {
+      leaseUntil = until;
+    },
+  });
+}
+
+async function advance(worker: Worker, held: HeldClaim): Promise<void> {
+  try {
+    await worker.advance(held);
+  } catch (cause) {
+    const shown = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+    const what = `Run ${held.claim.run} stopped on a defect; its lease runs out and it is tried again`;
+    worker.options.logger.warn(what, { cause: shown });
+  }
+}
+
+/** P3: the earliest of a hint, the next due run and the poll. */
+async function sleepUntilDue(worker: Worker): Promise<void> {
+  const { store, clock, pollMs, concurrency } = worker.options;
+  const due = await store.nextDue(worker.options).catch(() => undefined);
+  if (worker.woken || worker.stop.signal.aborted) return;
+  const untilDue = due === undefined || worker.inHand.size >= concurrency ? pollMs : due - clock.now();
+  const timer = new AbortController();
+  worker.wakeUp = () => timer.abort();
+  await clock.sleep(Math.min(pollMs, Math.max(1, untilDue)), timer.signal);
+  worker.wakeUp = undefined;
+}
+
+async function renewLoop(worker: Worker): Promise<void> {
+  const { clock, leaseMs } = worker.options;
+  while (!worker.stop.signal.aborted) {
+    await clock.sleep(leaseMs / 3, worker.stop.signal);
+    await Promise.all([...worker.inHand.values()].map((held) => renew(worker, held)));
+  }
+}
+
+async function renew(worker: Worker, held: Held): Promise<void> {
+  const { store, clock, logger, leaseMs } = worker.options;
+  const { scope, run, epoch } = held.claim;
+  try {
+    const answer = await store.renew({ scope, run, epoch, leaseMs });
+    if (answer.kind === "fenced") return held.lose();
+    held.renewed(answer.leaseUntil);
+    held.moved(answer.head);
+  } catch (cause) {
+    logger.warn(`The lease of run ${run} was not renewed`, { cause: String(cause) });
+    if (clock.now() >= held.leaseUntil()) held.lose(); // P2
+  }
+}
+
+/** Runs in hand may come to rest within the grace; after it they are let go as if the process had died. */
+async function drain(worker: Worker): Promise<void> {
+  const { clock, closeGraceMs } = worker.options;
+  worker.stop.abort();
+  wake(worker);
+  const timer = new AbortController();
+  const drained = Promise.all([...worker.inHand.values()].map((held) => held.done)).then(() => timer.abort());
+  if (worker.inHand.size > 0) await clock.sleep(closeGraceMs, timer.signal);
+  for (const held of worker.inHand.values()) held.lose();
+  await drained;
 }
