@@ -1,11 +1,27 @@
-import { describe, test } from "vitest";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, test } from "vitest";
 import type { StoreDefinition } from "../../src/ports/store.ts";
+import { sqlite } from "../../src/sqlite.ts";
 import { memory } from "../../src/stores/memory/memory.ts";
 import { storeConformance } from "../../src/testing/conformance/store-conformance.ts";
 
+const directory = mkdtempSync(join(tmpdir(), "holdfast-stores-"));
+let files = 0;
+
+function freshFile(): string {
+  files += 1;
+  return join(directory, `${files}.db`);
+}
+
 const stores: Record<string, () => StoreDefinition> = {
   memory: () => memory(),
+  sqlite: () => sqlite(freshFile()),
+  "sqlite (normal durability)": () => sqlite(freshFile(), { durability: "normal" }),
 };
+
+afterAll(() => rmSync(directory, { recursive: true }));
 
 for (const [name, fresh] of Object.entries(stores)) {
   describe(`the ${name} store`, () => {

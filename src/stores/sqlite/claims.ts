@@ -1,0 +1,92 @@
+/**
+ * Leases (S7): a claim is refused by the lease's time, a write only by the epoch.
+ *
+ * L1 Claimable runs are found through one partial index on `due`; INDEXED BY makes a plan without it an error.
+ * L2 A claim that finds nothing takes no write lock when it is alone: idle workers do not disturb busy ones.
+ */
+import type { RunId, ThreadId } from "../../domain/ids.ts";
+import type { Claim, ClaimRequest, RenewAnswer, Renewal } from "../../ports/store.ts";
+import type { Access } from "./access.ts";
+import type { Connection } from "./database.ts";
+import type { Job } from "./group.ts";
+
+export const findDue = `SELECT no FROM runs INDEXED BY runs_due
+  WHERE scope = ? AND due <= ? AND agent IN (SELECT value FROM json_each(?)) ORDER BY due, no LIMIT ?`;
+
+export const findNextDue = `SELECT due FROM runs INDEXED BY runs_due
+  WHERE scope = ? AND due IS NOT NULL AND agent IN (SELECT value FROM json_each(?)) ORDER BY due LIMIT 1`;
+
+/** Rare, after an unknown outcome only: a walk over the runs that can be claimed is cheaper than one more index. */
+const findClaimed = `SELECT no FROM runs INDEXED BY runs_due
+  WHERE scope = ? AND due IS NOT NULL AND claim_id = ? AND lease_until IS NOT NULL ORDER BY no LIMIT 1000`;
+
+const columns = `id, thread_id, agent, epoch, lease_until, crashes,
+  (SELECT position FROM threads WHERE threads.scope = runs.scope AND threads.id = runs.thread_id) AS position`;
+const takeRun = `UPDATE runs SET epoch = epoch + 1, crashes = crashes + 1, lease_until = ?2, claim_id = ?3
+  WHERE no = ?1 RETURNING ${columns}`;
+const readClaim = `SELECT ${columns} FROM runs WHERE no = ?1`;
+
+interface ClaimRow {
+  readonly id: RunId;
+  readonly thread_id: ThreadId;
+  readonly agent: string;
+  readonly epoch: number;
+  readonly lease_until: number;
+  readonly crashes: number;
+  readonly position: number;
+}
+
+export function claimJob(access: Access, request: ClaimRequest): Job<readonly Claim[]> {
+  return {
+    bytes: 0,
+    alone: () => (request.again || dueRuns(access, request).length > 0 ? undefined : []),
+    write: () => writeClaims(access, request),
+  };
+}
+
+function writeClaims(access: Access, request: ClaimRequest): readonly Claim[] {
+  const { db, now } = access;
+  const { scope, claimId } = request;
+  const held = request.again ? db.all<{ no: number }>(findClaimed, scope, claimId) : [];
+  const rows =
+    held.length > 0
+      ? held.map(({ no }) => db.get<ClaimRow>(readClaim, no))
+      : dueRuns(access, request).map((no) => db.get<ClaimRow>(takeRun, no, now() + request.leaseMs, claimId));
+  return rows.flatMap((row) => (row ? [claimOf(row, request)] : []));
+}
+
+function dueRuns({ db, now }: Access, { scope, agents, limit }: ClaimRequest): readonly number[] {
+  const rows = db.all<{ no: number }>(findDue, scope, now(), JSON.stringify(agents), Math.max(0, limit));
+  return rows.map(({ no }) => no);
+}
+
+function claimOf(row: ClaimRow, { scope }: ClaimRequest): Claim {
+  return {
+    scope,
+    run: row.id,
+    thread: row.thread_id,
+    agent: row.agent,
+    epoch: row.epoch,
+    leaseUntil: row.lease_until,
+    crashes: row.crashes,
+    threadPosition: row.position,
+  };
+}
+
+/** A lease that went with a commit or release is not brought back: it would hide the run from the next claim. */
+const moveLease = `UPDATE runs SET lease_until = ?1 WHERE scope = ?2 AND id = ?3 AND epoch = ?4 AND lease_until IS NOT NULL
+  RETURNING (SELECT seq + n - 1 FROM journal
+    WHERE thread = runs.thread AND run = runs.no ORDER BY seq DESC LIMIT 1) AS head`;
+
+export function renewJob({ db, now }: Access, renewal: Renewal): Job<RenewAnswer> {
+  const renew = (): RenewAnswer => {
+    const leaseUntil = now() + renewal.leaseMs;
+    const row = db.get<{ head: number }>(moveLease, leaseUntil, renewal.scope, renewal.run, renewal.epoch);
+    return row ? { kind: "renewed", leaseUntil, head: row.head } : { kind: "fenced" };
+  };
+  return { bytes: 0, alone: renew, write: renew };
+}
+
+export function nextDue(db: Connection, { scope, agents }: Pick<ClaimRequest, "scope" | "agents">): number | undefined {
+  return db.get<{ due: number }>(findNextDue, scope, JSON.stringify(agents))?.due;
+}

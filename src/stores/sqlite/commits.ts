@@ -1,0 +1,147 @@
+/**
+ * The worker door: `commit` and `release`.
+ *
+ * C1 An ordinary commit is one statement and writes one journal row; the run's row is written only when status, lease,
+ *    wake or crash count change.
+ * C2 Every projection of a commit is written after its row, in the same transaction, and only if the row was taken.
+ * C3 Why a row was not taken is read in the same transaction: epoch first, then the head, then the end.
+ */
+import { type RowChanges, rowChanges } from "../../domain/row-changes.ts";
+import type { RunStatus } from "../../domain/run.ts";
+import type { Commit, CommitAnswer, Release } from "../../ports/store.ts";
+import { afterTheEnd, type Expectation, emptyCommit, inputNotUnread, journalRegressed } from "../shared/refusals.ts";
+import type { Access } from "./access.ts";
+import type { Connection } from "./database.ts";
+import type { Job } from "./group.ts";
+import { bodyOf, entriesAfter, type FencedRow, headSeq, insertCommit } from "./journal.ts";
+import type { Place } from "./places.ts";
+import { openTickets, settleTickets } from "./tickets.ts";
+
+interface Prepared {
+  readonly commit: Commit;
+  readonly changes: RowChanges;
+  readonly body: string;
+}
+
+export function commitJob(access: Access, commit: Commit): Job<CommitAnswer> {
+  const prepared = { commit, changes: rowChanges(commit.entries), body: bodyOf(commit.entries) };
+  const job = { bytes: prepared.body.length, write: () => writeCommit(access, prepared) };
+  return isOrdinary(prepared.changes) ? { ...job, alone: () => commitAlone(access, prepared) } : job;
+}
+
+function isOrdinary({ status, opened, decided, takenInputs }: RowChanges): boolean {
+  return status === undefined && opened.length + decided.length + takenInputs.length === 0;
+}
+
+function commitAlone(access: Access, prepared: Prepared): CommitAnswer | undefined {
+  const { commit, changes } = prepared;
+  const place = access.places.find(commit);
+  const isCalm = !changes.progressed || place?.calmEpoch === commit.epoch;
+  if (!place || !isCalm || commit.entries.length === 0) return undefined;
+  const at = access.now();
+  return insertCommit(access.db, place, rowOf(prepared, at)) ? { kind: "committed", at } : undefined;
+}
+
+function writeCommit(access: Access, prepared: Prepared): CommitAnswer {
+  const { commit } = prepared;
+  const { db, places } = access;
+  const place = places.find(commit);
+  if (!place) return { kind: "fenced" };
+  const at = access.now();
+  const isTaken = commit.entries.length > 0 && insertCommit(db, place, rowOf(prepared, at));
+  if (!isTaken) return refusalOf(db, place, commit) ?? reject(db, place, commit);
+  project(db, place, { ...prepared, at });
+  return { kind: "committed", at };
+}
+
+function rowOf({ commit, changes, body }: Prepared, time: number): FencedRow {
+  const { epoch, expectedSeq, entries, position: pos } = commit;
+  return { epoch, seq: expectedSeq + 1, n: entries.length, time, pos, m: changes.messages, body };
+}
+
+interface Written extends Prepared {
+  readonly at: number;
+}
+
+function project(db: Connection, place: Place, written: Written): void {
+  const { commit, changes, at } = written;
+  openTickets(db, place, { scope: commit.scope, opened: changes.opened });
+  settleTickets(db, place, { scope: commit.scope, decided: changes.decided, firstSeq: commit.expectedSeq + 1, at });
+  takeInputs(db, place, changes);
+  if (changes.status !== undefined) changeStatus(db, place, { ...written, status: changes.status });
+  else if (changes.progressed && place.calmEpoch !== commit.epoch) {
+    db.run("UPDATE runs SET crashes = 0 WHERE no = ? AND crashes > 0", place.no);
+  }
+  if (changes.progressed) place.calmEpoch = commit.epoch;
+}
+
+function takeInputs(db: Connection, place: Place, { takenInputs }: RowChanges): void {
+  const sql = "UPDATE inbox SET taken = 1 WHERE run = ? AND input = ? AND taken = 0 AND withdrawn_seq IS NULL";
+  for (const input of takenInputs) {
+    if (db.run(sql, place.no, input) === 0) throw inputNotUnread(input);
+  }
+}
+
+const updateStatus = `UPDATE runs SET status = ?2, wake = ?3,
+  lease_until = CASE ?2 WHEN 'running' THEN lease_until END,
+  crashes = CASE ?4 WHEN 1 THEN 0 ELSE crashes END,
+  start_pos = coalesce(?5, start_pos)
+  WHERE no = ?1`;
+
+function changeStatus(db: Connection, place: Place, change: Written & { readonly status: RunStatus }): void {
+  const { status, changes, commit } = change;
+  const wake = status === "done" ? null : (commit.wake ?? null);
+  db.run(updateStatus, place.no, status, wake, changes.progressed ? 1 : 0, changes.startPosition ?? null);
+  if (status === "done") end(db, place, commit.position + changes.messages);
+}
+
+const leaveQueue = "UPDATE runs SET queued = 0 WHERE no = ? AND queued = 1";
+const nextQueued = "SELECT min(no) AS no FROM runs WHERE thread = ? AND queued = 1";
+const handOver = `UPDATE threads SET position = max(position, ?1), active = ?2
+  WHERE (scope, id) = (SELECT scope, thread_id FROM runs WHERE no = ?3)`;
+
+/** S8. A run that ends while it is queued leaves the thread to its active run. */
+function end(db: Connection, place: Place, position: number): void {
+  if (db.run(leaveQueue, place.no) === 1) return;
+  const next = db.get<{ no: number | null }>(nextQueued, place.thread)?.no ?? null;
+  db.run(handOver, position, next, place.no);
+  if (next !== null) db.run(leaveQueue, next);
+}
+
+/** The epoch and the head fit, but the run has ended or nothing was offered. */
+function reject(db: Connection, place: Place, { run }: Commit): never {
+  throw statusOf(db, place) === "done" ? afterTheEnd(run) : emptyCommit(run);
+}
+
+function refusalOf(db: Connection, place: Place, expected: Expectation): CommitAnswer | undefined {
+  const { epoch } = db.get<{ epoch: number }>("SELECT epoch FROM runs WHERE no = ?", place.no) ?? {};
+  if (epoch !== expected.epoch) return { kind: "fenced" };
+  const head = headSeq(db, place);
+  if (expected.expectedSeq > head) throw journalRegressed(expected, head);
+  if (expected.expectedSeq === head) return undefined;
+  return { kind: "behind", entries: entriesAfter(db, place, { after: expected.expectedSeq, limit: -1 }) };
+}
+
+function statusOf(db: Connection, place: Place): RunStatus | undefined {
+  return db.get<{ status: RunStatus }>("SELECT status FROM runs WHERE no = ?", place.no)?.status;
+}
+
+const releaseLease = `UPDATE runs SET lease_until = NULL, wake = ?1, crashes = 0
+  WHERE no = ?2 AND epoch = ?3 AND status <> 'done'
+    AND (SELECT seq + n - 1 FROM journal WHERE thread = ?4 AND run = ?2 ORDER BY seq DESC LIMIT 1) = ?5`;
+
+export function releaseJob(access: Access, release: Release): Job<CommitAnswer> {
+  const free = (): CommitAnswer | undefined => {
+    const place = access.places.find(release);
+    const { wake = null, epoch, expectedSeq } = release;
+    const isFreed = place && access.db.run(releaseLease, wake, place.no, epoch, place.thread, expectedSeq) === 1;
+    return isFreed ? { kind: "committed", at: access.now() } : undefined;
+  };
+  return { bytes: 0, alone: free, write: () => free() ?? notReleased(access, release) };
+}
+
+function notReleased({ db, places, now }: Access, release: Release): CommitAnswer {
+  const place = places.find(release);
+  if (!place) return { kind: "fenced" };
+  return refusalOf(db, place, release) ?? { kind: "committed", at: now() };
+}

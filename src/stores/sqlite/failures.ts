@@ -1,0 +1,52 @@
+/**
+ * What a SQLite error means, decided once.
+ *
+ * F1 Busy is certain: nothing was written, and the same work may be tried again.
+ * F2 A full disk is certain too: SQLite has undone the statement or the transaction, and reads go on.
+ * F3 Any other error of a COMMIT (or of a statement that commits itself) leaves the outcome open: frames may be in the WAL.
+ */
+import { HoldfastError, isHoldfastError } from "../../domain/errors.ts";
+
+/** `commit`: the statement that failed could have made the work durable. */
+export type Phase = "work" | "commit";
+
+export type Failure =
+  | { readonly kind: "busy"; readonly cause: unknown }
+  | { readonly kind: "thrown"; readonly error: HoldfastError };
+
+const busyCodes: readonly number[] = [5, 6];
+const full = 13;
+/** IOERR_WRITE (quota), IOERR_SHMSIZE: how a full disk looks where SQLite does not say FULL. */
+const fullInDisguise: readonly number[] = [778, 4874];
+/** CONSTRAINT, READONLY, TOOBIG, MISMATCH, RANGE: refused before anything could become durable. */
+const certain: readonly number[] = [19, 8, 18, 20, 25];
+
+export function failureOf(cause: unknown, phase: Phase, path: string): Failure {
+  if (isHoldfastError(cause)) return { kind: "thrown", error: cause };
+  const code = sqliteCode(cause);
+  if (code === undefined) return thrown("store-unavailable", `${path}: the store failed`, cause);
+  const primary = code & 0xff;
+  if (busyCodes.includes(primary)) return { kind: "busy", cause };
+  if (primary === full) return thrown("store-full", `${path}: no space left; nothing of this call was written`, cause);
+  if (phase === "commit" && !certain.includes(primary)) {
+    return thrown("commit-unknown", `${path}: whether the commit was written is not known`, cause);
+  }
+  if (fullInDisguise.includes(code)) return thrown("store-full", `${path}: the disk takes no more`, cause);
+  return thrown("store-unavailable", `${path}: SQLite refused with code ${code}`, cause);
+}
+
+function thrown(code: "store-full" | "store-unavailable" | "commit-unknown", message: string, cause: unknown): Failure {
+  return { kind: "thrown", error: new HoldfastError(code, message, { cause }) };
+}
+
+export function storeBusy(path: string, cause: unknown): HoldfastError {
+  return new HoldfastError("store-busy", `${path}: another process holds the store; nothing of this call was written`, {
+    cause,
+  });
+}
+
+/** SQLite's extended result code, if the error is SQLite's. */
+export function sqliteCode(cause: unknown): number | undefined {
+  const code = (cause as { errcode?: unknown } | null | undefined)?.errcode;
+  return typeof code === "number" ? code : undefined;
+}

@@ -1,0 +1,69 @@
+/**
+ * One group of writes as one transaction, or one write alone as one statement.
+ *
+ * W1 Members are independent: a refusal is a member's own answer; a throw undoes the whole group.
+ * W2 Nobody is answered before COMMIT has returned.
+ * W3 After any throw the caches are dropped: they may know rows that were undone.
+ */
+import type { Logger } from "../../ports/logger.ts";
+import type { Connection } from "./database.ts";
+import { type Failure, failureOf, type Phase } from "./failures.ts";
+
+export interface Job<T> {
+  /** About how much it adds. */
+  readonly bytes: number;
+  /** The whole job as at most one writing statement; undefined when only `write` can tell the answer. */
+  readonly alone?: () => T | undefined;
+  /** The job inside a transaction. */
+  readonly write: () => T;
+}
+
+export interface Member {
+  readonly job: Job<unknown>;
+  readonly since: number;
+  readonly resolve: (answer: unknown) => void;
+  readonly reject: (cause: unknown) => void;
+}
+
+export interface GroupOptions {
+  readonly path: string;
+  readonly logger: Logger;
+  readonly onUndone: () => void;
+}
+
+/** Answers every member, or none and the reason. */
+export function writeGroup(db: Connection, group: readonly Member[], options: GroupOptions): Failure | undefined {
+  let phase: Phase = "commit";
+  try {
+    if (writeAlone(group)) return undefined;
+    phase = "work";
+    if (db.isInTransaction()) db.run("ROLLBACK");
+    db.run("BEGIN IMMEDIATE");
+    const answers = group.map((member) => member.job.write());
+    phase = "commit";
+    db.run("COMMIT");
+    for (const [index, member] of group.entries()) member.resolve(answers[index]);
+    return undefined;
+  } catch (cause) {
+    undo(db, options);
+    return failureOf(cause, phase, options.path);
+  }
+}
+
+function writeAlone([first, second]: readonly Member[]): boolean {
+  if (!first?.job.alone || second) return false;
+  const answer = first.job.alone();
+  if (answer === undefined) return false;
+  first.resolve(answer);
+  return true;
+}
+
+/** A blind ROLLBACK would throw where SQLite has already rolled back, and hide the cause. */
+function undo(db: Connection, { path, logger, onUndone }: GroupOptions): void {
+  onUndone();
+  try {
+    if (db.isInTransaction()) db.run("ROLLBACK");
+  } catch (cause) {
+    logger.warn("A rollback failed; it is tried again before the next write", { path, cause });
+  }
+}

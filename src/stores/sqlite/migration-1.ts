@@ -1,0 +1,171 @@
+/**
+ * The first layout. Small integers (`no`) inside, text ids at the border, scope in every key. A transaction costs the
+ * pages it dirties, so the journal is one table that grows at its end, with one index, and holds one row per commit.
+ */
+export const migration1 = `
+CREATE TABLE journal (
+  at INTEGER PRIMARY KEY,          -- global order of commits: the cursor of reads over many runs
+  thread INTEGER NOT NULL,
+  run INTEGER NOT NULL,
+  seq INTEGER NOT NULL,            -- seq of the first entry
+  n INTEGER NOT NULL,              -- number of entries
+  epoch INTEGER,                   -- the claim that wrote it; NULL: birth or the outside door
+  time INTEGER NOT NULL,
+  pos INTEGER,                     -- thread position before it; NULL: birth or the outside door
+  m INTEGER NOT NULL,              -- messages in it
+  format INTEGER NOT NULL,
+  body TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX journal_by_run ON journal (thread, run, seq);
+
+CREATE TABLE threads (
+  scope TEXT NOT NULL,
+  id TEXT NOT NULL,
+  no INTEGER NOT NULL,             -- no of its first run
+  position INTEGER NOT NULL,       -- messages when its last run ended
+  active INTEGER,                  -- no of the run that owns it
+  PRIMARY KEY (scope, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE runs (
+  no INTEGER PRIMARY KEY,
+  scope TEXT NOT NULL,
+  id TEXT NOT NULL,
+  thread INTEGER NOT NULL,
+  thread_id TEXT NOT NULL,
+  agent TEXT NOT NULL,
+  fingerprint TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('created', 'running', 'waiting', 'done')),
+  queued INTEGER NOT NULL,
+  epoch INTEGER NOT NULL,
+  crashes INTEGER NOT NULL,
+  lease_until INTEGER,
+  wake INTEGER,
+  claim_id TEXT,
+  cancel_seq INTEGER,              -- seq of the first request to cancel
+  start_pos INTEGER,               -- thread position at which it started
+  due INTEGER GENERATED ALWAYS AS ( -- when it may be claimed; NULL while it may not
+    CASE
+      WHEN status = 'done' THEN NULL
+      WHEN queued = 1 OR status = 'waiting' THEN max(coalesce(lease_until, 0), wake)
+      ELSE coalesce(lease_until, 0)
+    END
+  ) VIRTUAL
+) STRICT;
+CREATE UNIQUE INDEX runs_by_id ON runs (scope, id);
+CREATE INDEX runs_due ON runs (scope, due) WHERE due IS NOT NULL;
+CREATE INDEX runs_by_start ON runs (thread, start_pos) WHERE start_pos IS NOT NULL;
+CREATE INDEX runs_queued ON runs (thread) WHERE queued = 1;
+
+CREATE TABLE start_keys (
+  scope TEXT NOT NULL,
+  key TEXT NOT NULL,
+  run TEXT NOT NULL,
+  request_hash TEXT NOT NULL,
+  PRIMARY KEY (scope, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE post_keys (
+  run INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  time INTEGER NOT NULL,
+  ticket TEXT,
+  PRIMARY KEY (run, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE tickets (
+  no INTEGER PRIMARY KEY,          -- the order in which they were opened
+  scope TEXT NOT NULL,
+  id TEXT NOT NULL,
+  run INTEGER NOT NULL,
+  run_id TEXT NOT NULL,
+  root_run TEXT NOT NULL,
+  thread_id TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  tool TEXT,
+  call TEXT,
+  record TEXT NOT NULL,
+  settlement TEXT                  -- NULL while it is open
+) STRICT;
+CREATE UNIQUE INDEX tickets_by_id ON tickets (scope, id);
+CREATE INDEX tickets_open ON tickets (scope) WHERE settlement IS NULL;
+CREATE INDEX tickets_by_run ON tickets (run);
+
+CREATE TABLE inbox (
+  run INTEGER NOT NULL,
+  input TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  taken INTEGER NOT NULL,
+  withdrawn_seq INTEGER,
+  PRIMARY KEY (run, input)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX inbox_unread ON inbox (run) WHERE taken = 0 AND withdrawn_seq IS NULL;
+
+CREATE TABLE manifests (
+  no INTEGER PRIMARY KEY,
+  scope TEXT NOT NULL,
+  fingerprint TEXT NOT NULL,
+  body TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX manifests_by_fingerprint ON manifests (scope, fingerprint);
+
+CREATE TABLE snapshots (
+  run INTEGER PRIMARY KEY,
+  seq INTEGER NOT NULL,
+  fold_version INTEGER NOT NULL,
+  state TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE evidence (
+  no INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  time INTEGER NOT NULL,
+  body TEXT NOT NULL
+) STRICT;
+CREATE INDEX evidence_by_run ON evidence (run);
+
+-- Foreseen, written by no code yet.
+
+-- Delegation and budgets: facts for another run, written with the commit that causes them and delivered by post.
+CREATE TABLE outbox (
+  no INTEGER PRIMARY KEY,
+  scope TEXT NOT NULL,
+  run INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  target TEXT NOT NULL,
+  body TEXT NOT NULL,
+  due INTEGER NOT NULL
+) STRICT;
+CREATE INDEX outbox_due ON outbox (scope, due);
+
+-- State keys: typed slots of a run or a thread, changed by state-changed entries.
+CREATE TABLE state_slots (
+  owner TEXT NOT NULL CHECK (owner IN ('run', 'thread')),
+  owner_no INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY (owner, owner_no, key)
+) STRICT, WITHOUT ROWID;
+
+-- Content: large bodies by hash, and which commits cite them, for collection.
+CREATE TABLE content (
+  no INTEGER PRIMARY KEY,
+  scope TEXT NOT NULL,
+  hash TEXT NOT NULL,
+  time INTEGER NOT NULL,
+  media_type TEXT NOT NULL,
+  body BLOB NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX content_by_hash ON content (scope, hash);
+CREATE TABLE content_refs (
+  scope TEXT NOT NULL,
+  hash TEXT NOT NULL,
+  run INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  PRIMARY KEY (scope, hash, run, seq)
+) STRICT, WITHOUT ROWID;
+`;

@@ -1,0 +1,98 @@
+/**
+ * The SQLite store: one file, one connection per process, on the main thread.
+ *
+ * Q1 Every write is a job of the one writer; every read is one call on the same connection, so a process reads what it
+ *    has written.
+ * Q2 Several processes may share the file: what this process remembers (`places`) can never change.
+ * Q3 `close` lets what was asked for finish; a call after it throws store-closed.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import type { Store, StoreDeps } from "../../ports/store.ts";
+import { storeClosed } from "../shared/refusals.ts";
+import type { Access } from "./access.ts";
+import { birthJob } from "./births.ts";
+import { claimJob, nextDue, renewJob } from "./claims.ts";
+import { commitJob, releaseJob } from "./commits.ts";
+import type { Connection } from "./database.ts";
+import { failureOf, storeBusy } from "./failures.ts";
+import type { Job } from "./group.ts";
+import { entriesAfter } from "./journal.ts";
+import { type DatabaseOptions, openDatabase } from "./open-database.ts";
+import { createPlaces } from "./places.ts";
+import { postJob } from "./posts.ts";
+import { evidenceJob, readAll, readEvidence, readManifest, readRow, readSnapshot, snapshotJob } from "./reads.ts";
+import { readThread } from "./threads.ts";
+import { listTickets } from "./tickets.ts";
+import { busyPatienceMs, createWriter } from "./writer.ts";
+
+export async function openSqliteStore(options: DatabaseOptions, deps: StoreDeps): Promise<Store> {
+  const db = await openDatabase(options, deps.clock.now);
+  return createSqliteStore(db, { path: options.path, ...deps });
+}
+
+interface StoreContext extends StoreDeps {
+  readonly path: string;
+}
+
+function createSqliteStore(db: Connection, { path, clock, logger }: StoreContext): Store {
+  const places = createPlaces(db);
+  const writer = createWriter(db, { path, logger, onUndone: places.forget });
+  const access: Access = { db, places, now: () => clock.now() };
+  let closing: Promise<void> | undefined;
+
+  async function write<T>(prepare: () => Job<T>): Promise<T> {
+    if (closing !== undefined) throw storeClosed();
+    return writer.submit(prepare());
+  }
+  async function read<T>(look: () => T): Promise<T> {
+    if (closing !== undefined) throw storeClosed();
+    return readPatiently(path, look);
+  }
+  async function close(): Promise<void> {
+    await writer.drain();
+    db.close();
+  }
+
+  return {
+    create: (birth) => write(() => birthJob(access, birth)),
+    commit: (commit) => write(() => commitJob(access, commit)),
+    release: (release) => write(() => releaseJob(access, release)),
+    post: (post) => write(() => postJob(access, post)),
+    claim: (request) => write(() => claimJob(access, request)),
+    renew: (renewal) => write(() => renewJob(access, renewal)),
+    nextDue: (request) => read(() => nextDue(db, request)),
+    run: (key) => read(() => readRow(db, key)),
+    readRun: (request) =>
+      read(() => {
+        const place = places.find(request);
+        return place ? entriesAfter(db, place, request) : [];
+      }),
+    readAll: (request) => read(() => readAll(db, request)),
+    readThread: (request) => read(() => readThread(db, request)),
+    tickets: (filter) => read(() => listTickets(db, filter)),
+    manifest: (scope, fingerprint) => read(() => readManifest(db, scope, fingerprint)),
+    saveSnapshot: async (key, snapshot) => void (await write(() => snapshotJob(access, key, snapshot))),
+    snapshot: (key) => read(() => readSnapshot(db, key)),
+    addEvidence: async (evidence) => void (await write(() => evidenceJob(access, evidence))),
+    evidence: (key) => read(() => readEvidence(db, key)),
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+/** In WAL a reader waits for nobody, except for the moment in which another process recovers or leaves the file. */
+async function readPatiently<T>(path: string, look: () => T): Promise<T> {
+  const until = performance.now() + busyPatienceMs;
+  for (;;) {
+    try {
+      return look();
+    } catch (cause) {
+      const failure = failureOf(cause, "work", path);
+      if (failure.kind === "thrown") throw failure.error;
+      if (performance.now() > until) throw storeBusy(path, cause);
+      await delay(1);
+    }
+  }
+}
