@@ -132,7 +132,7 @@ function nextWake(queue: Queue, wakeAt: number | undefined): Promise<void> {
     const timer = wakeAt === undefined ? undefined : new AbortController();
     const wake = (): void => {
       queue.wake = undefined;
-      timer?.abort();
+      timer?.abort("woken");
       resolve();
     };
     queue.wake = wake;

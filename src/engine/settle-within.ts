@@ -6,12 +6,15 @@ export type Within<T> =
   | { readonly kind: "threw"; readonly cause: unknown }
   | { readonly kind: "timeout" };
 
+/** A reason of our own: without one every abort would build a DOMException with a stack. */
+const over = "settled";
+
 export function settleWithin<T>(work: Promise<T>, ms: number, clock: Clock): Promise<Within<T>> {
   return new Promise((resolve) => {
     const timer = new AbortController();
     const end = (within: Within<T>): void => {
       resolve(within);
-      timer.abort();
+      timer.abort(over);
     };
     work.then(
       (value) => end({ kind: "value", value }),

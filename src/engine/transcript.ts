@@ -17,14 +17,19 @@ export interface TranscriptSeed {
 }
 
 export function openTranscript(seed: TranscriptSeed): Transcript {
-  const messages = [...seed.messages];
+  const messages: Message[] = [];
   const received = new Map<number, Message>();
+  let trimmed = false;
   const append = (message: Message | undefined): void => {
     if (!message) return;
-    messages.push(message);
+    insert(messages, message);
+    if (messages.length <= seed.limit * 2) return;
     // Trimmed in blocks, so that a long run pays for it once in a while and memory stays flat.
-    if (messages.length > seed.limit * 2) messages.splice(0, messages.length - seed.limit);
+    messages.splice(0, messages.length - seed.limit);
+    trimmed = true;
   };
+  for (const message of seed.messages) append(message);
+  const knowsInput = messages.some((message) => message.id === seed.input[0]?.id);
   return {
     take(entry) {
       if (entry.type === "input-received") received.set(entry.seq, entry.message);
@@ -37,8 +42,22 @@ export function openTranscript(seed: TranscriptSeed): Transcript {
         received.delete(body.from);
       }
     },
-    window: () => withInput(inOrder(cut(messages, seed.limit)), seed.input),
+    window() {
+      const newest = cut(messages, seed.limit);
+      const lost = trimmed || newest.length < messages.length || !knowsInput;
+      return lost ? withInput(newest, seed.input) : newest;
+    },
   };
+}
+
+/** Results are appended as they settle and read in the order of their calls. */
+function insert(messages: Message[], message: Message): void {
+  let at = messages.length;
+  if (message.role === "tool") {
+    const index = callIndex(message);
+    while (at > 0 && messages[at - 1]?.role === "tool" && callIndex(messages[at - 1] as Message) > index) at -= 1;
+  }
+  messages.splice(at, 0, message);
 }
 
 /** A window may not begin with results whose calls it has lost. */
@@ -50,23 +69,8 @@ function cut(messages: readonly Message[], limit: number): readonly Message[] {
 
 /** What the run was asked stays in sight however long it goes on. */
 function withInput(messages: readonly Message[], input: readonly Message[]): readonly Message[] {
-  const first = messages[0];
-  if (!first || messages.some((message) => message.id === input[0]?.id)) return messages;
+  if (messages.length === 0 || messages.some((message) => message.id === input[0]?.id)) return messages;
   return [...input, ...messages];
-}
-
-/** Results are appended as they settle and read in the order of their calls. */
-export function inOrder(messages: readonly Message[]): readonly Message[] {
-  const ordered = [...messages];
-  for (let from = 0; from < ordered.length; from += 1) {
-    if (ordered[from]?.role !== "tool") continue;
-    let to = from;
-    while (ordered[to]?.role === "tool") to += 1;
-    const results = ordered.slice(from, to).sort((a, b) => callIndex(a) - callIndex(b));
-    ordered.splice(from, results.length, ...results);
-    from = to;
-  }
-  return ordered;
 }
 
 function callIndex(message: Message): number {
