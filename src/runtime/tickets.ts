@@ -5,8 +5,8 @@ import { type JsonValue, toJson } from "../domain/json.ts";
 import type { SettlementRecord, TicketKind, TicketRecord } from "../domain/ticket.ts";
 import { ticketVerbs } from "../domain/ticket.ts";
 import type { Tool } from "../domain/tool.ts";
-import type { TicketFilter, TicketRow } from "../ports/store.ts";
-import type { Desk } from "./desk.ts";
+import type { PostAnswer, TicketFilter, TicketRow } from "../ports/store.ts";
+import { type Desk, surely } from "./desk.ts";
 import { post } from "./outside-door.ts";
 import type { ActOptions, ListTickets, OfferedDecision, Settlement, Ticket, Tickets } from "./runtime.ts";
 
@@ -120,12 +120,30 @@ async function decideTicket(
   const fact = { type: "ticket-decided", ticket: ticket.id, decision, by: options.by ?? anyone, key } as const;
   const answer = await post({ scope: desk.scope, run: ticket.run, key, fact, hash: ticket.hash }, desk);
   if (answer.kind === "posted" && answer.settlement) return { ...shown(answer.settlement), mine: true };
+  if (isLate(answer)) await keepLate({ ticket, decision, by: fact.by }, desk);
   if (answer.kind === "settled") return { ...shown(answer.settlement), mine: false };
   const code = answer.kind === "refused" ? answer.code : "ticket-not-found";
   const when = answer.kind === "refused" && answer.decidableFrom ? ` before ${answer.decidableFrom}` : "";
   throw new HoldfastError(code, `Ticket ${ticket.id} cannot be decided${when}`, {
     details: { ticket: ticket.id, ...answer },
   });
+}
+
+/** The run went on without it: nothing is executed, but it is not forgotten that someone answered. */
+function isLate(answer: PostAnswer): boolean {
+  if (answer.kind === "settled") return answer.settlement.decision.kind === "closed";
+  return answer.kind === "refused" && (answer.code === "run-ended" || answer.code === "ticket-expired");
+}
+
+async function keepLate(
+  late: { readonly ticket: TicketRecord; readonly decision: OfferedDecision; readonly by: string },
+  desk: Desk,
+): Promise<void> {
+  const { ticket, decision, by } = late;
+  const body: JsonValue = { ticket: ticket.id, decision, by };
+  await surely(`Keeping a late decision on ${ticket.id}`, desk, () =>
+    desk.store.addEvidence({ scope: desk.scope, run: ticket.run, kind: "late-decision", body }),
+  );
 }
 
 function refuseVerb(ticket: TicketRecord, decision: OfferedDecision): void {
