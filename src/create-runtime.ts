@@ -104,7 +104,7 @@ export function composeRuntime(ports: RuntimePorts, agents: readonly BoundAgent[
     await ports.bus.close();
     await ports.store.close();
   }
-  return assembleRuntime({ ...ports, scope, pollMs, dispatcher, agentNames, shutDown });
+  return assembleRuntime({ ...ports, scope, pollMs, agentNames, shutDown });
 }
 
 function checkOptions(options: RuntimeOptions): readonly Agent<unknown>[] {

@@ -53,7 +53,6 @@ export function createInProcessDispatcher(options: InProcessOptions): Dispatcher
   let unsubscribe: (() => void) | undefined;
   let loops: Promise<unknown> = Promise.resolve();
   return {
-    wake: () => worker && wake(worker),
     serve(advance) {
       const serving: Worker = {
         options,

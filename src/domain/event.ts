@@ -28,7 +28,8 @@ export type EventBody =
     }
   | { readonly type: "effect-settled"; readonly effect: EffectId; readonly attempt: number; readonly result: Settled }
   | { readonly type: "call-gated"; readonly call: CallId; readonly verdict: Verdict }
-  | { readonly type: "message-appended"; readonly message?: Message; readonly from?: number }
+  /** The message itself, or where an earlier event brought it: in `run-created` by index, or in `input-received`. */
+  | { readonly type: "message-appended"; readonly message?: Message; readonly from?: number; readonly index?: number }
   | { readonly type: "ticket-opened"; readonly ticket: TicketRecord }
   | { readonly type: "ticket-decided"; readonly ticket: TicketId; readonly decision: Decision; readonly by: string }
   | { readonly type: "input-received"; readonly input: InputId; readonly message: Message; readonly by: string }
@@ -58,7 +59,8 @@ function projectBody(entry: Entry, identity: RunIdentity): EventBody {
     }
     case "message-appended":
       if (body.body.kind === "here") return { type: body.type, message: body.body.message };
-      return { type: body.type, from: body.body.kind === "created" ? 1 : body.body.from };
+      if (body.body.kind === "created") return { type: body.type, from: 1, index: body.body.index };
+      return { type: body.type, from: body.body.from };
     case "ticket-decided":
       return { type: body.type, ticket: body.ticket, decision: body.decision, by: body.by };
     default:

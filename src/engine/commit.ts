@@ -5,17 +5,23 @@
  * C2 After an unknown outcome the row at expectedSeq + 1 is mine iff its epoch is mine; nothing is written blindly again.
  * C3 The bus hears of a commit only after it (L6); a deaf bus stops nothing.
  */
-import type { Entry, EntryBody } from "../domain/entry.ts";
+import type { Entry } from "../domain/entry.ts";
 import { isHoldfastError } from "../domain/errors.ts";
 import type { Commit, CommitAnswer, Release, RunKey } from "../ports/store.ts";
 import type { EngineDeps } from "./deps.ts";
 import { readAfter } from "./load.ts";
 import { type Patience, persist } from "./retry.ts";
 
-export async function commit(what: Commit, deps: EngineDeps, signal: AbortSignal): Promise<CommitAnswer> {
+export type Written =
+  | { readonly kind: "committed"; readonly entries: readonly Entry[] }
+  | Exclude<CommitAnswer, { kind: "committed" }>;
+
+export async function commit(what: Commit, deps: EngineDeps, signal: AbortSignal): Promise<Written> {
   const answer = await certain(what, deps, { signal, call: () => deps.store.commit(what) });
-  if (answer.kind === "committed") tell(what, what.expectedSeq + what.entries.length, deps);
-  return answer;
+  if (answer.kind !== "committed") return answer;
+  const entries = stamp(what, answer.at);
+  tell(what, entries, deps);
+  return { kind: "committed", entries };
 }
 
 export function release(what: Release, deps: EngineDeps, signal: AbortSignal): Promise<CommitAnswer> {
@@ -56,15 +62,13 @@ async function findAgain(what: Release, deps: EngineDeps): Promise<CommitAnswer 
 }
 
 /** C3. */
-function tell(key: RunKey, seq: number, deps: EngineDeps): void {
-  deps.bus.publish({ scope: key.scope, run: key.run, seq }).catch((cause: unknown) => {
+function tell(key: RunKey, entries: readonly Entry[], deps: EngineDeps): void {
+  const seq = entries.at(-1)?.seq ?? 0;
+  deps.bus.publish({ scope: key.scope, run: key.run, seq, entries }).catch((cause: unknown) => {
     deps.logger.warn(`The bus did not take a hint for run ${key.run}`, { cause: String(cause) });
   });
 }
 
-export function stamp(
-  entries: readonly EntryBody[],
-  first: { seq: number; at: number; epoch: number },
-): readonly Entry[] {
-  return entries.map((body, index) => ({ seq: first.seq + index, at: first.at, epoch: first.epoch, ...body }));
+function stamp({ entries, expectedSeq, epoch }: Commit, at: number): readonly Entry[] {
+  return entries.map((body, index) => ({ seq: expectedSeq + 1 + index, at, epoch, ...body }));
 }

@@ -13,7 +13,7 @@ import { HoldfastError } from "../domain/errors.ts";
 import { foldVersion, type RunState } from "../domain/run-state.ts";
 import type { HeldClaim } from "../ports/dispatcher.ts";
 import type { Claim } from "../ports/store.ts";
-import { commit, release, stamp } from "./commit.ts";
+import { commit, release } from "./commit.ts";
 import { decide, type Next } from "./decide.ts";
 import type { EngineDeps } from "./deps.ts";
 import type { Circumstances } from "./draft.ts";
@@ -109,12 +109,9 @@ async function write(running: Running, next: Next): Promise<"written" | "fenced"
   const position = started ? state.position + state.appended : claim.threadPosition;
   const answer = await commit({ ...key, entries: next.entries, position }, deps, held.lost);
   if (answer.kind === "fenced") return "fenced";
-  if (answer.kind === "behind") {
-    takeEntries(running, answer.entries);
-    return "behind";
-  }
+  takeEntries(running, answer.entries);
+  if (answer.kind === "behind") return "behind";
   running.offered = [];
-  takeEntries(running, stamp(next.entries, { seq: state.seq + 1, at: answer.at, epoch: claim.epoch }));
   await keepSnapshot(running);
   return "written";
 }

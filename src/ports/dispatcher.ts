@@ -1,5 +1,4 @@
 /** Dispatcher: wakes runs on workers. Correctness never rests on it; every write is fenced by the store. */
-import type { RunId, Scope } from "../domain/ids.ts";
 import type { Claim } from "./store.ts";
 
 /** A claim while a worker holds it. */
@@ -16,8 +15,6 @@ export interface HeldClaim {
 export type Advance = (held: HeldClaim) => Promise<void>;
 
 export interface Dispatcher {
-  /** A hint: this run may be claimable now. */
-  wake(scope: Scope, run: RunId): void;
   /** Begins to claim runs and hands each to `advance`. */
   serve(advance: Advance): void;
   /** Stops claiming and waits for what is in hand. */

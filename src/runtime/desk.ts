@@ -5,7 +5,6 @@ import type { Scope } from "../domain/ids.ts";
 import { persist } from "../engine/retry.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { Dispatcher } from "../ports/dispatcher.ts";
 import type { Hash } from "../ports/hash.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Logger } from "../ports/logger.ts";
@@ -22,7 +21,6 @@ export interface Desk {
   readonly schemas: SchemaChecker;
   readonly scope: Scope;
   readonly pollMs: number;
-  readonly dispatcher: Dispatcher | undefined;
   /** Aborts when the runtime closes. */
   readonly closed: AbortSignal;
 }

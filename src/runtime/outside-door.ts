@@ -1,14 +1,20 @@
-/** The outside door as the front desk uses it: post surely, then tell whoever runs it. */
+/** What the front desk writes, it tells: after the write, and only as a hint. */
+import type { Hint } from "../ports/bus.ts";
 import type { Post, PostAnswer } from "../ports/store.ts";
 import { type Desk, surely } from "./desk.ts";
 
 export async function post(what: Post, desk: Desk): Promise<PostAnswer> {
   const answer = await surely(`Posting ${what.fact.type} to run ${what.run}`, desk, () => desk.store.post(what));
   if (answer.kind === "posted") {
-    desk.bus.publish({ scope: what.scope, run: what.run, seq: answer.seq }).catch((cause: unknown) => {
-      desk.logger.warn(`The bus did not take a hint for run ${what.run}`, { cause: String(cause) });
-    });
-    desk.dispatcher?.wake(what.scope, what.run);
+    const { scope, run, fact } = what;
+    const { seq, at } = answer;
+    tell({ scope, run, seq, entries: [{ seq, at, epoch: null, ...fact }] }, desk);
   }
   return answer;
+}
+
+export function tell(hint: Hint, desk: Desk): void {
+  desk.bus.publish(hint).catch((cause: unknown) => {
+    desk.logger.warn(`The bus did not take a hint for run ${hint.run}`, { cause: String(cause) });
+  });
 }

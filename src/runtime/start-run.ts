@@ -10,6 +10,7 @@ import { Problems } from "../domain/problems.ts";
 import { showIssues } from "../domain/standard-schema.ts";
 import type { Birth } from "../ports/store.ts";
 import { type Desk, surely } from "./desk.ts";
+import { tell } from "./outside-door.ts";
 import type { StartInput, StartOptions } from "./runtime.ts";
 
 const optionNames = ["thread", "key", "context", "signal"];
@@ -25,7 +26,7 @@ export async function startRun(
   const answer = await surely(`Starting run ${run}`, desk, () => desk.store.create(birth));
   switch (answer.kind) {
     case "created":
-      desk.dispatcher?.wake(desk.scope, run);
+      tell({ scope: desk.scope, run, seq: 1 }, desk);
       return run;
     case "existing":
       return answer.run;
