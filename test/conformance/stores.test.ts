@@ -5,6 +5,7 @@ import { afterAll, describe, test } from "vitest";
 import type { StoreDefinition } from "../../src/ports/store.ts";
 import { sqlite } from "../../src/sqlite.ts";
 import { memory } from "../../src/stores/memory/memory.ts";
+import { compareWithMemory } from "../../src/testing/conformance/store-comparison.ts";
 import { storeConformance } from "../../src/testing/conformance/store-conformance.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "holdfast-stores-"));
@@ -30,3 +31,8 @@ for (const [name, fresh] of Object.entries(stores)) {
     }
   });
 }
+
+test("sqlite answers 500 random command lists as memory does", async () => {
+  const { open } = sqlite(freshFile(), { durability: "normal" });
+  await compareWithMemory(open, { lists: 500, length: 40, seed: 1 });
+});
