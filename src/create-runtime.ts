@@ -8,6 +8,7 @@ import { defaultScope, parseId, type Scope } from "./domain/ids.ts";
 import { isFunction, Problems } from "./domain/problems.ts";
 import type { BoundAgent, EngineDeps } from "./engine/deps.ts";
 import { defaultLimits, type EngineLimits } from "./engine/limits.ts";
+import { createLive } from "./engine/live.ts";
 import { createAjvChecker } from "./platform/ajv-checker.ts";
 import { consoleLogger } from "./platform/console-logger.ts";
 import { nodeClock } from "./platform/node-clock.ts";
@@ -89,8 +90,10 @@ export function composeRuntime(ports: RuntimePorts, agents: readonly BoundAgent[
   const scope = settings.scope === undefined ? defaultScope : parseId<Scope>("scope", settings.scope);
   const byName = new Map(agents.map((each) => [each.name, each]));
   const agentNames = [...byName.keys()];
+  const live = createLive();
   const engine: EngineDeps = {
     ...ports,
+    live,
     limits: { ...defaultLimits, ...settings.limits },
     startMarginMs: leaseMs / 6,
     agent: (name) => byName.get(name),

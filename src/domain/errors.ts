@@ -55,6 +55,7 @@ export const errorCatalogue = {
   "inbox-full": { retry: "later", status: 429, next: "Wait until the run has taken its inputs." },
   "input-not-found": { retry: "never", status: 404, next: "Check the input id." },
   "input-taken": { retry: "never", status: 409, next: "The run has already read this input; send another one." },
+  "invalid-cursor": { retry: "never", status: 400, next: "Use a cursor that the same watch or list has given." },
   "journal-regressed": {
     retry: "never",
     status: 500,

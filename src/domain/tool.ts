@@ -44,6 +44,8 @@ export interface ToolContext {
   readonly context: JsonValue | undefined;
   /** The answer that let this call run, when one was asked for. */
   readonly decision: { readonly decision: Decision; readonly by: string; readonly at: number } | undefined;
+  /** Tells watchers how far it is; live only. */
+  readonly report: (progress: JsonValue) => void;
   readonly log: (message: string, details?: Readonly<Record<string, unknown>>) => void;
   readonly now: () => number;
 }

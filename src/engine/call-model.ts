@@ -1,11 +1,12 @@
 /** One model call: build the request, read the stream, assemble one reply. Failures become values. */
 import { HoldfastError } from "../domain/errors.ts";
-import { callId } from "../domain/ids.ts";
+import { callId, replyId } from "../domain/ids.ts";
 import { toJson } from "../domain/json.ts";
 import type { CallInput, Part } from "../domain/message.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { ModelPart, ModelRequest } from "../ports/provider.ts";
 import type { BoundAgent, EngineDeps } from "./deps.ts";
+import type { LiveMessage, LivePlace } from "./live.ts";
 import { classifyModelError } from "./retry.ts";
 import { settleWithin } from "./settle-within.ts";
 import type { Transcript } from "./transcript.ts";
@@ -24,7 +25,9 @@ type Reply = Omit<Extract<ModelOutcome, { kind: "reply" }>, "verdicts" | "kind">
 export async function callModel(call: ModelCall, deps: EngineDeps): Promise<ModelOutcome> {
   const { order, controller } = call;
   if (deps.clock.now() >= order.startBy) return { kind: "not-made" };
-  const within = await settleWithin(readReply(call), order.timeoutMs, deps.clock);
+  const live = deps.live.begin({ ...placeOf(call), attempt: order.attempt }, replyId(placeOf(call).run, order.step));
+  const within = await settleWithin(readReply(call, live), order.timeoutMs, deps.clock);
+  live.end();
   if (within.kind === "value") return { kind: "reply", ...within.value, verdicts: [] };
   if (within.kind === "timeout") controller.abort();
   else if (controller.signal.aborted) return { kind: "aborted" };
@@ -44,17 +47,26 @@ export async function callModel(call: ModelCall, deps: EngineDeps): Promise<Mode
   };
 }
 
-async function readReply(call: ModelCall): Promise<Reply> {
-  const { agent, order, controller, state } = call;
+async function readReply(call: ModelCall, live: LiveMessage): Promise<Reply> {
+  const { agent, controller } = call;
+  const place = placeOf(call);
   const parts: Part[] = [];
   let finish: Extract<ModelPart, { type: "finish" }> | undefined;
   for await (const part of agent.model.call(requestOf(call), controller.signal)) {
     if (finish) throw malformed(call, `a ${part.type} after its finish`);
     if (part.type === "finish") finish = part;
-    else addPart(parts, part, { run: state.created.identity.run, step: order.step });
+    else {
+      if (part.type !== "tool-call") live.write(part);
+      addPart(parts, part, place);
+    }
   }
   if (!finish) throw malformed(call, "the stream ended without a finish");
   return { parts, finish: finish.reason, usage: finish.usage };
+}
+
+function placeOf({ state, order }: ModelCall): Pick<LivePlace, "scope" | "run" | "thread" | "step"> {
+  const { scope, run, thread } = state.created.identity;
+  return { scope, run, thread, step: order.step };
 }
 
 function requestOf(call: ModelCall): ModelRequest {
@@ -72,7 +84,7 @@ function requestOf(call: ModelCall): ModelRequest {
 function addPart(
   parts: Part[],
   part: Exclude<ModelPart, { type: "finish" }>,
-  place: { run: RunState["created"]["identity"]["run"]; step: number },
+  place: Pick<LivePlace, "run" | "step">,
 ): void {
   const last = parts.at(-1);
   switch (part.type) {
@@ -86,6 +98,8 @@ function addPart(
       else parts.push({ type: "reasoning", text: part.text, ...signature });
       return;
     }
+    case "tool-input-delta":
+      return;
     case "tool-call": {
       const index = parts.filter((each) => each.type === "tool-call").length;
       const call = callId(place.run, place.step, index);

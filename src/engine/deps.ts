@@ -8,6 +8,7 @@ import type { Model, ModelTool } from "../ports/provider.ts";
 import type { Store } from "../ports/store.ts";
 import type { ToolRunner } from "../ports/tool-runner.ts";
 import type { EngineLimits } from "./limits.ts";
+import type { Live } from "./live.ts";
 
 /** An agent's code, bound by name. */
 export interface BoundAgent {
@@ -25,6 +26,7 @@ export interface EngineDeps {
   readonly clock: Clock;
   readonly hash: Hash;
   readonly logger: Logger;
+  readonly live: Live;
   readonly limits: EngineLimits;
   /** Lease end minus this is the last moment at which an attempt may begin. */
   readonly startMarginMs: number;

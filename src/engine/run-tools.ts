@@ -120,9 +120,19 @@ function contextOf(call: ToolCall, deps: EngineDeps): ToolContext {
     fence: call.epoch,
     context: state.created.context,
     decision: order.decision,
+    report: (progress) => report(call, progress, deps),
     log: (message, details) => deps.logger.note(message, { run, call: order.call, ...details }),
     now: () => deps.clock.now(),
   };
+}
+
+/** Told to whoever watches; never stored, never a reason to fail. */
+function report({ order, state }: ToolCall, progress: unknown, deps: EngineDeps): void {
+  const { scope, run, thread } = state.created.identity;
+  const json = toJson(progress);
+  const { call, step, attempt } = order;
+  if (json.ok) deps.live.tell(scope, { type: "tool-progress", run, thread, step, attempt, call, progress: json.value });
+  else deps.logger.warn(`Progress of call ${call} is not JSON: ${json.problem} at ${json.path}`);
 }
 
 function timeoutText(order: ToolOrder): string {

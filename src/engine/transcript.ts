@@ -51,6 +51,12 @@ export function openTranscript(seed: TranscriptSeed): Transcript {
 }
 
 /** Results are appended as they settle and read in the order of their calls. */
+export function inOrder(messages: readonly Message[]): readonly Message[] {
+  const ordered: Message[] = [];
+  for (const message of messages) insert(ordered, message);
+  return ordered;
+}
+
 function insert(messages: Message[], message: Message): void {
   let at = messages.length;
   if (message.role === "tool") {

@@ -24,6 +24,8 @@ export interface ModelRequest {
 export type ModelPart =
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "reasoning-delta"; readonly text: string; readonly signature?: string }
+  /** Live only: what counts is the whole `tool-call` that follows. */
+  | { readonly type: "tool-input-delta"; readonly index: number; readonly tool: string; readonly text: string }
   | { readonly type: "tool-call"; readonly alias: string; readonly tool: string; readonly inputText: string }
   | { readonly type: "finish"; readonly reason: FinishReason; readonly usage: Usage };
 

@@ -17,7 +17,7 @@ export interface ScriptedReply {
   readonly finish?: FinishReason;
   readonly inputTokens?: number;
   readonly outputTokens?: number;
-  /** Text is streamed in pieces of this many characters; whole unless said. */
+  /** Text and tool input are streamed in pieces of this many characters; whole unless said. */
   readonly pieces?: number;
   /** Waits before the first part. */
   readonly delayMs?: number;
@@ -93,6 +93,10 @@ function* partsOf(reply: ScriptedReply): Iterable<ModelPart> {
   const calls = reply.calls ?? [];
   for (const [index, call] of calls.entries()) {
     const inputText = call.inputText ?? JSON.stringify(call.input ?? {});
+    if (reply.pieces !== undefined) {
+      for (const text of split(inputText, reply.pieces))
+        yield { type: "tool-input-delta", index, tool: call.tool, text };
+    }
     yield { type: "tool-call", alias: `call-${index + 1}`, tool: call.tool, inputText };
   }
   const reason = reply.finish ?? (calls.length > 0 ? "tool-calls" : "stop");
