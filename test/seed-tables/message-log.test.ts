@@ -166,6 +166,7 @@ test("B-103 the first output position follows the input's end, without a range t
 test("B-104 only what a model or a tool said is output", () => {
   const messages = [user("a"), message("system", "b"), user("c"), says("d"), message("tool", "e")];
   expect(outputOf(log(messages))).toEqual(output(4, 5, ["d", "e"]));
+  expect(outputOf(log([user("a"), says("b"), says("c")], { initialCount: 2 }))).toEqual(output(3, 3, ["c"]));
 });
 
 test("B-105 output is stamped with run and zero-based step, without a step when none has ended", () => {
