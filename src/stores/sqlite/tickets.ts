@@ -73,21 +73,20 @@ export function listTickets(db: Connection, filter: TicketFilter): readonly Tick
 /** One statement per combination of filters, each prepared once. */
 function conditions(filter: TicketFilter): { readonly where: string; readonly values: readonly SQLInputValue[] } {
   const { scope, status, id, run, rootRun, thread, tool, call, kind } = filter;
-  const runNo = "run = (SELECT no FROM runs WHERE runs.scope = tickets.scope AND runs.id = ?)";
-  const equal: readonly (readonly [string, string | undefined])[] = [
+  const equal: readonly (readonly [string, ...(string | undefined)[]])[] = [
     ["scope = ?", scope],
     ["id = ?", id],
-    [runNo, run],
+    ["run = (SELECT no FROM runs WHERE scope = ? AND id = ?)", scope, run],
     ["root_run = ?", rootRun],
     ["thread_id = ?", thread],
     ["tool = ?", tool],
     ["call = ?", call],
     ["kind = ?", kind],
   ];
-  const asked = equal.filter((pair): pair is readonly [string, string] => pair[1] !== undefined);
+  const asked = equal.filter(([, ...values]) => !values.includes(undefined)) as readonly (readonly string[])[];
   const state = status === undefined ? [] : [status === "open" ? "settlement IS NULL" : "settlement IS NOT NULL"];
   const where = [...asked.map(([sql]) => sql), ...state].join(" AND ");
-  return { where, values: asked.map(([, value]) => value) };
+  return { where, values: asked.flatMap(([, ...values]) => values) };
 }
 
 function ticketRow({ record, settlement }: StoredTicket): TicketRow {
