@@ -7,6 +7,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 
 /** Sees every statement; one that throws stands for a statement that failed. For tests and measurements. */
 export interface Probe {
+  opened?(connection: Connection): void;
   before?(sql: string): void;
   after?(sql: string, rows: number): void;
 }

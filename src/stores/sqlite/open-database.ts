@@ -65,6 +65,7 @@ function openOnce(options: DatabaseOptions, now: () => number): Connection {
     insist(db, "synchronous", { value: synchronous[options.durability], path });
     if (options.checkpointPages !== undefined) db.script(`PRAGMA wal_autocheckpoint = ${options.checkpointPages}`);
     migrate(db, path, now());
+    probe?.opened?.(db);
     return db;
   } catch (cause) {
     db.close();
