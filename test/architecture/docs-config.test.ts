@@ -1,0 +1,126 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import type { CallErrorCode } from "../../src/domain/message.ts";
+import { defaultLimits } from "../../src/engine/limits.ts";
+import { agent, createRuntime, isHoldfastError, type ListTickets, type ToolContext, tool } from "../../src/index.ts";
+import { sqlite } from "../../src/sqlite.ts";
+import { scripted, type TestRuntimeOptions } from "../../src/testing.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+const page = readFileSync(resolve(root, "docs/reference/config.md"), "utf8");
+const entriesPage = readFileSync(resolve(root, "docs/reference/entries.md"), "utf8");
+
+const unknown = { nonsense: 1 } as never;
+const helper = agent({ name: "helper", instructions: "Help.", model: scripted(["Yes."]) });
+
+async function start(options: never): Promise<void> {
+  await using runtime = await createRuntime({ agents: [helper] });
+  await runtime.start(helper, "Hello", options);
+}
+
+// The refusal of an unknown option names the known ones: that list is what the page must have.
+test.each([
+  ["createRuntime", () => createRuntime(unknown)],
+  ["limits", () => createRuntime({ limits: unknown })],
+  ["sqlite", () => sqlite("never-opened.db", unknown)],
+  ["agent", () => agent(unknown)],
+  ["budget", () => agent({ name: "x", instructions: "", model: scripted([]), budget: unknown })],
+  ["tool", () => tool(unknown)],
+  ["start", () => start(unknown)],
+])("the page has the options of %s that the code accepts, and no others", async (section, refuse) => {
+  expect(namesIn(page, section)).toEqual((await knownOptions(refuse)).sort());
+});
+
+// Not checked at run time, but closed in the types: a name that is added or taken away there fails to compile here.
+test("the page has the fields of a tool's context, the ticket filters and the options of testRuntime", () => {
+  const context: Record<keyof ToolContext, 1> = {
+    idempotencyKey: 1,
+    signal: 1,
+    runId: 1,
+    threadId: 1,
+    callId: 1,
+    step: 1,
+    attempt: 1,
+    fence: 1,
+    context: 1,
+    decision: 1,
+    report: 1,
+    log: 1,
+    now: 1,
+  };
+  const filters: Record<keyof ListTickets | "tool", 1> = { tool: 1, status: 1, run: 1, thread: 1, kind: 1, limit: 1 };
+  const options: Record<keyof TestRuntimeOptions, 1> = { agents: 1, store: 1, models: 1, settings: 1, intercept: 1 };
+  expect(namesIn(page, "The tool's context")).toEqual(Object.keys(context).sort());
+  expect(namesIn(page, "tickets.list")).toEqual(Object.keys(filters).sort());
+  expect(namesIn(page, "testRuntime")).toEqual(Object.keys(options).sort());
+});
+
+test("the entries page has every error that a model can read of a call", () => {
+  const codes: Record<CallErrorCode, 1> = {
+    "unknown-tool": 1,
+    "invalid-input": 1,
+    "tool-failed": 1,
+    "invalid-result": 1,
+    rejected: 1,
+    "timed-out": 1,
+    "outcome-unknown": 1,
+    "marked-failed": 1,
+    "not-run": 1,
+    aborted: 1,
+  };
+  expect(namesIn(entriesPage, "What the model reads of a call without a value")).toEqual(Object.keys(codes).sort());
+});
+
+test("the page has the defaults that are in force", () => {
+  const limits = Object.entries(defaultLimits).map(([name, value]) => [name, String(value)]);
+  expect(Object.fromEntries(limits)).toEqual(defaultsIn("limits"));
+  const { spec } = tool({ name: "x", description: "x", input: z.object({}), execute: () => null });
+  const { version, effect, resume, timeoutMs, concurrency, onUnknown } = spec;
+  const quoted = [version, effect, resume, onUnknown].map((value) => JSON.stringify(value));
+  expect([...quoted, String(timeoutMs), String(concurrency)]).toEqual(
+    ["version", "effect", "resume", "onUnknown", "timeoutMs", "concurrency"].map((name) => defaultsIn("tool")[name]),
+  );
+  expect(defaultsIn("budget").steps).toBe(String(helper.budget.steps));
+  const source = readFileSync(resolve(root, "src/create-runtime.ts"), "utf8").replaceAll("_", "");
+  for (const name of ["leaseMs", "pollMs", "concurrency", "closeGraceMs"]) {
+    expect(source).toContain(`${name} = ${defaultsIn("createRuntime")[name]}`);
+  }
+});
+
+async function knownOptions(refuse: () => unknown): Promise<string[]> {
+  try {
+    await refuse();
+  } catch (cause) {
+    const problems = isHoldfastError(cause) ? cause.problems : [];
+    const known = problems.map((each) => /nonsense: unknown option; known are (.+)$/.exec(each)?.[1]);
+    const list = known.find((each) => each !== undefined);
+    if (list) return list.split(", ");
+    throw cause;
+  }
+  throw new Error("an unknown option was accepted");
+}
+
+/** The rows of the table below a heading: name and default, without their code marks. */
+function rowsIn(text: string, heading: string): readonly (readonly [string, string])[] {
+  const lines = text.split("\n");
+  const start = lines.findIndex((line) => /^#+ /.test(line) && line.replace(/^#+ /, "") === heading);
+  if (start < 0) return [];
+  const end = lines.findIndex((line, at) => at > start && /^#+ /.test(line));
+  const section = lines.slice(start, end < 0 ? lines.length : end);
+  return section.flatMap((line) => {
+    const [, name = "", value = ""] = /^\| `([^`]+)` \| (.*?) \|/.exec(line) ?? [];
+    return name === "" ? [] : [[name, value.replaceAll("`", "")] as const];
+  });
+}
+
+function namesIn(text: string, heading: string): readonly string[] {
+  return rowsIn(text, heading)
+    .map(([name]) => name)
+    .sort();
+}
+
+function defaultsIn(heading: string): Record<string, string> {
+  return Object.fromEntries(rowsIn(page, heading));
+}

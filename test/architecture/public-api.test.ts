@@ -1,0 +1,91 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { expect, test } from "vitest";
+
+// What a user can import. A name that appears here is a promise; one that goes away breaks somebody.
+const surface = {
+  index: {
+    values: [
+      "HoldfastError",
+      "ToolFailure",
+      "agent",
+      "createRuntime",
+      "errorCatalogue",
+      "isHoldfastError",
+      "memory",
+      "tellModel",
+      "tool",
+    ],
+    types: [
+      "ActOptions",
+      "Agent",
+      "AgentOptions",
+      "Decision",
+      "EffectClass",
+      "ErrorCode",
+      "Idle",
+      "JsonValue",
+      "ListTickets",
+      "Message",
+      "Model",
+      "ModelPart",
+      "ModelRequest",
+      "Outcome",
+      "Part",
+      "Reconciled",
+      "Run",
+      "RunEvent",
+      "RunId",
+      "RunResult",
+      "RunView",
+      "Runtime",
+      "RuntimeOptions",
+      "Scope",
+      "Settlement",
+      "StartInput",
+      "StartOptions",
+      "StoreDefinition",
+      "ThreadId",
+      "Ticket",
+      "TicketId",
+      "TicketKind",
+      "Tickets",
+      "Tool",
+      "ToolContext",
+      "ToolOptions",
+    ],
+  },
+  sqlite: { values: ["sqlite"], types: ["SqliteOptions"] },
+  testing: {
+    values: ["createFakeClock", "interceptStore", "scripted", "testRuntime"],
+    types: [
+      "Executed",
+      "FakeClock",
+      "Intercept",
+      "PortCall",
+      "ScriptedAnswer",
+      "ScriptedCall",
+      "ScriptedOptions",
+      "ScriptedReply",
+      "TestRuntime",
+      "TestRuntimeOptions",
+    ],
+  },
+} as const;
+
+const source = resolve(import.meta.dirname, "../../src");
+
+test.each(Object.entries(surface))("%s exports these names and no others", async (entry, { values, types }) => {
+  const path = resolve(source, `${entry}.ts`);
+  expect(Object.keys((await import(path)) as object).sort()).toEqual(values);
+  expect(typesOf(readFileSync(path, "utf8"))).toEqual(types);
+});
+
+/** The names behind `export type { … }` and `type` inside `export { … }`. */
+function typesOf(text: string): readonly string[] {
+  const names = [...text.matchAll(/export (type )?\{([^}]*)\}/g)].flatMap(([, whole, list = ""]) => {
+    const items = list.split(",").map((item) => item.trim());
+    return items.filter((item) => item !== "" && (whole || item.startsWith("type ")));
+  });
+  return names.map((name) => name.replace(/^type /, "")).sort();
+}
