@@ -96,7 +96,7 @@ export interface Story {
 export type StoryOptions = Pick<TestRuntimeOptions, "settings" | "intercept" | "store">;
 
 /** A story that hangs says where, instead of running into its framework's limit. */
-const patienceMs = 10_000;
+const patienceMs = 5_000;
 const turnsPerWake = 40;
 const closeGraceMs = 5_000;
 

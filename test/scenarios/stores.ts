@@ -1,12 +1,24 @@
 /** Every scenario runs on every store. */
-import { describe } from "vitest";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe } from "vitest";
 import { memory } from "../../src/index.ts";
 import type { StoreDefinition } from "../../src/ports/store.ts";
-
-const stores: Record<string, () => StoreDefinition> = {
-  memory: () => memory(),
-};
+import { sqlite } from "../../src/sqlite.ts";
 
 export function onEveryStore(scenarios: (freshStore: () => StoreDefinition) => void): void {
-  for (const [name, fresh] of Object.entries(stores)) describe(`on ${name}`, () => scenarios(fresh));
+  describe("on memory", () => scenarios(() => memory()));
+  describe("on sqlite", () => scenarios(freshFiles()));
+}
+
+/** A file of its own for each call, all of them gone after the tests. */
+export function freshFiles(): () => StoreDefinition {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-scenarios-"));
+  let count = 0;
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return () => {
+    count += 1;
+    return sqlite(join(folder, `${count}.db`));
+  };
 }
