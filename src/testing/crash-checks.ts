@@ -1,0 +1,185 @@
+/**
+ * What must hold of every run that has ended, however it was cut.
+ *
+ * K1 seq is gapless, run-created is first, run-ended is last and the only one.
+ * K2 Every call has exactly one result message.
+ * K3 Every ticket is decided exactly once, and only after it was opened.
+ * K4 Every settlement closes the attempt that is open; no intent is left open.
+ * K5 Every input is read exactly once (or withdrawn), unless the run ended before.
+ * K6 An unknown outcome has exactly one ticket, or none and the transcript says so; none once a cancel was asked for.
+ * K7 The store's rows (run, tickets, thread, snapshot) say what the journal says.
+ */
+import { foldAll } from "../domain/apply.ts";
+import type { Entry } from "../domain/entry.ts";
+import { callsOf } from "../domain/message.ts";
+import { loadState } from "../engine/load.ts";
+import type { Store } from "../ports/store.ts";
+import type { RunStory } from "./crash-story.ts";
+
+export async function problemsOf(story: RunStory, store: Store): Promise<readonly string[]> {
+  const found = [
+    ...orderProblems(story.entries),
+    ...resultProblems(story),
+    ...ticketProblems(story),
+    ...effectProblems(story.entries),
+    ...inputProblems(story.entries),
+    ...unknownProblems(story.entries),
+    ...rowProblems(story),
+    ...(await foldProblems(story, store)),
+  ];
+  return found.map((problem) => `run ${story.key}: ${problem}`);
+}
+
+/** K1. */
+function orderProblems(entries: readonly Entry[]): string[] {
+  const problems: string[] = [];
+  const gap = entries.findIndex((entry, index) => entry.seq !== index + 1);
+  if (gap >= 0) problems.push(`seq ${entries[gap]?.seq} stands in place ${gap + 1}`);
+  const count = (type: Entry["type"]): number => entries.filter((entry) => entry.type === type).length;
+  if (count("run-created") !== 1 || entries[0]?.type !== "run-created") problems.push("it does not begin once");
+  if (count("run-ended") !== 1) problems.push(`it has ${count("run-ended")} run-ended`);
+  else if (entries.at(-1)?.type !== "run-ended") problems.push(`${entries.at(-1)?.type} follows run-ended`);
+  return problems;
+}
+
+/** K2. */
+function resultProblems({ messages }: RunStory): string[] {
+  const results = messages.flatMap((message) => message.parts.filter((part) => part.type === "tool-result"));
+  const calls = messages.flatMap((message) => callsOf(message));
+  const counted = calls.map(({ call }) => ({ call, count: results.filter((each) => each.call === call).length }));
+  const wrong = counted
+    .filter(({ count }) => count !== 1)
+    .map(({ call, count }) => `call ${call} has ${count} results`);
+  return results.length > calls.length ? [...wrong, "there are results without a call"] : wrong;
+}
+
+/** K3. */
+function ticketProblems({ entries }: RunStory): string[] {
+  const problems: string[] = [];
+  const open = new Set<string>();
+  const known = new Set<string>();
+  for (const entry of entries) {
+    if (entry.type === "ticket-opened") {
+      if (known.has(entry.ticket.id)) problems.push(`ticket ${entry.ticket.id} is opened twice`);
+      known.add(entry.ticket.id);
+      open.add(entry.ticket.id);
+    }
+    if (entry.type !== "ticket-decided") continue;
+    if (!open.delete(entry.ticket)) {
+      problems.push(`ticket ${entry.ticket} is decided ${known.has(entry.ticket) ? "again" : "before it is opened"}`);
+    }
+  }
+  return [...problems, ...[...open].map((ticket) => `ticket ${ticket} is never decided`)];
+}
+
+/** K4. */
+function effectProblems(entries: readonly Entry[]): string[] {
+  const problems: string[] = [];
+  const open = new Map<string, number>();
+  for (const entry of entries) {
+    if (entry.type === "effect-intended") {
+      if (open.has(entry.effect)) problems.push(`effect ${entry.effect} is intended while it is in flight`);
+      open.set(entry.effect, entry.attempt);
+    }
+    if (entry.type !== "effect-settled") continue;
+    if (open.get(entry.effect) !== entry.attempt) {
+      problems.push(`effect ${entry.effect}: attempt ${entry.attempt} is settled but not open`);
+    }
+    open.delete(entry.effect);
+  }
+  return [...problems, ...[...open.keys()].map((effect) => `effect ${effect} is never settled`)];
+}
+
+/** K5. */
+function inputProblems(entries: readonly Entry[]): string[] {
+  const last = entries.at(-1);
+  const completed = last?.type === "run-ended" && last.outcome.kind === "completed";
+  return entries.flatMap((entry) => {
+    if (entry.type !== "input-received") return [];
+    const { input } = entry;
+    const read = entries.filter((each) => each.type === "message-appended" && isInput(each.body, input)).length;
+    const withdrawn = entries.some((each) => each.type === "input-withdrawn" && each.input === input);
+    if (read > 1 || (read === 1 && withdrawn)) return [`input ${input} is read ${read} times`];
+    return read === 0 && !withdrawn && completed ? [`input ${input} is lost`] : [];
+  });
+}
+
+function isInput(body: Extract<Entry, { type: "message-appended" }>["body"], input: string): boolean {
+  return body.kind === "input" && body.input === input;
+}
+
+/** K6. */
+function unknownProblems(entries: readonly Entry[]): string[] {
+  return unknownEffects(entries).flatMap(({ effect, seq }) => {
+    const call = effect.split("~")[0] ?? effect;
+    const again = entries.find((each) => each.seq > seq && each.type === "effect-intended" && each.call === call);
+    const until = again?.seq ?? Number.POSITIVE_INFINITY;
+    const tickets = entries.filter((each) => isUnknownTicket(each, call) && each.seq > seq && each.seq < until).length;
+    const ending = entries.some((each) => each.seq < seq && endsTheRun(each));
+    if (tickets > 1 || (tickets === 1 && ending)) return [`effect ${effect}: ${tickets} unknown-outcome tickets`];
+    return tickets === 0 && !isToldUnknown(entries, call) ? [`effect ${effect}: nobody was asked or told`] : [];
+  });
+}
+
+/** Without a ticket the transcript itself says that the outcome is unknown. */
+function isToldUnknown(entries: readonly Entry[], call: string): boolean {
+  return entries.some((entry) => {
+    if (entry.type !== "message-appended" || entry.body.kind !== "here") return false;
+    const [part] = entry.body.message.parts;
+    if (part?.type !== "tool-result" || part.call !== call) return false;
+    return part.result.kind === "error" && part.result.code === "outcome-unknown";
+  });
+}
+
+function endsTheRun(entry: Entry): boolean {
+  if (entry.type === "cancel-requested") return true;
+  return entry.type === "ticket-decided" && entry.decision.kind === "cancel-run";
+}
+
+function isUnknownTicket(entry: Entry, call: string): boolean {
+  return entry.type === "ticket-opened" && entry.ticket.kind === "unknown-outcome" && entry.ticket.call?.id === call;
+}
+
+export function unknownEffects(entries: readonly Entry[]): readonly { effect: string; seq: number }[] {
+  return entries.flatMap((entry) =>
+    entry.type === "effect-settled" && entry.result.kind === "unknown"
+      ? [{ effect: entry.effect, seq: entry.seq }]
+      : [],
+  );
+}
+
+/** K7. */
+function rowProblems({ row, entries, tickets, messages, thread }: RunStory): string[] {
+  const problems: string[] = [];
+  if (row.status !== "done") problems.push(`its row says ${row.status}`);
+  if (row.head !== entries.length) problems.push(`its row's head is ${row.head} of ${entries.length}`);
+  for (const { ticket, settlement } of tickets) {
+    const decided = entries.find((entry) => entry.type === "ticket-decided" && entry.ticket === ticket.id);
+    if (settlement?.seq !== decided?.seq) problems.push(`the row of ticket ${ticket.id} differs from the journal`);
+  }
+  const opened = entries.filter((entry) => entry.type === "ticket-opened").length;
+  if (opened !== tickets.length) problems.push(`${tickets.length} ticket rows for ${opened} tickets`);
+  const ids = new Set(messages.map((message) => message.id));
+  const mine = thread.filter((message) => ids.has(message.id));
+  if (mine.length !== messages.length) problems.push(`the thread has ${mine.length} of ${messages.length} messages`);
+  return problems;
+}
+
+async function foldProblems({ row, entries }: RunStory, store: Store): Promise<string[]> {
+  try {
+    const folded = JSON.stringify(foldAll(entries));
+    const { state } = await loadState(row, store);
+    return sorted(folded) === sorted(JSON.stringify(state)) ? [] : ["its snapshot folds to another state"];
+  } catch (cause) {
+    return [`its journal does not fold: ${String(cause)}`];
+  }
+}
+
+/** Key order is not part of a state. */
+function sorted(json: string): string {
+  return JSON.stringify(JSON.parse(json), (_key, value: unknown) =>
+    value !== null && typeof value === "object" && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+}

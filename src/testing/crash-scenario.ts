@@ -1,0 +1,48 @@
+/** A scenario of the crash kit: agents, and a script that plays their callers. */
+import type { RuntimeSettings } from "../create-runtime.ts";
+import type { Agent } from "../domain/agent.ts";
+import type { Post, PostAnswer, RunRow } from "../ports/store.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import type { World } from "./crash-world.ts";
+
+export interface ScriptContext {
+  readonly runtime: Runtime;
+  /** What `agents(world)` gave for this process. */
+  readonly agents: readonly Agent<unknown>[];
+  readonly world: World;
+  /** Waits, without a call to any port, until the check holds. */
+  until(check: () => boolean | Promise<boolean>): Promise<void>;
+  /** Every run of the scenario as the store has it now; not a call that is cut. */
+  rows(): Promise<readonly RunRow[]>;
+  /** The store's outside door, from another process: no hint reaches this one. */
+  post(post: Omit<Post, "scope">): Promise<PostAnswer>;
+}
+
+/** What a play must come to. */
+export interface Expected {
+  /** One per run, in the order of their start keys. */
+  readonly runs: readonly { readonly outcome: string; readonly transcript: readonly string[] }[];
+  /** `step.index tool result of start-key`, sorted. */
+  readonly effects: readonly string[];
+  /** Tool effects whose outcome nobody knew, as `step.index`, or `step.index~n` when run again. */
+  readonly unknown: readonly string[];
+}
+
+export interface CrashScenario {
+  readonly name: string;
+  /** Called once per process: agents close over the world, never over a process. */
+  readonly agents: (world: World) => readonly Agent<unknown>[];
+  /**
+   * The callers. After a cut the script simply begins again in the next process, so every act of it carries a fixed
+   * key: `start(…, { key })`, `cancel({ key })`, a decision's `key`. It may return before the runs have ended.
+   */
+  readonly script: (context: ScriptContext) => Promise<void>;
+  readonly settings?: Omit<RuntimeSettings, "scope">;
+  /** The script itself answers a call's first so many unknown-outcome tickets; later ones are marked done. */
+  readonly unknownsAnsweredByScript?: number;
+  /**
+   * What a throwing tool, check or reconcile comes to, by the call's label: `tool.execute refund 1.0`,
+   * `tool.judge refund`, `tool.reconcile refund`, with ` #2` the second time. Every other error must change nothing.
+   */
+  readonly afterError?: Readonly<Record<string, Expected>>;
+}

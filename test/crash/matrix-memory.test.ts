@@ -1,0 +1,10 @@
+import { expect, test } from "vitest";
+import { matrixOn } from "./matrix.ts";
+import { scenarios } from "./scenarios/all.ts";
+import { table } from "./scenarios/expected.ts";
+
+test("every scenario has one name and one row in the table, and no row is left over", () => {
+  expect(scenarios.map(({ name }) => name).sort()).toEqual(Object.keys(table).sort());
+});
+
+matrixOn("memory", () => ({}));

@@ -1,0 +1,7 @@
+import type { CrashScenario } from "../../../src/testing/crash-scenario.ts";
+import { decided } from "./decided.ts";
+import { ended } from "./ended.ts";
+import { once } from "./once.ts";
+import { plain } from "./plain.ts";
+
+export const scenarios: readonly CrashScenario[] = [...plain, ...once, ...decided, ...ended];

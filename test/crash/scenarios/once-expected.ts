@@ -1,0 +1,448 @@
+/** What the scenarios of once.ts come to: effects that must not happen twice; uncut (and so after every cut), and where a throw of user code is an answer of its own. */
+import type { ExpectedRows } from "./expected.ts";
+
+export const onceRows: ExpectedRows = {
+  once: {
+    uncut: {
+      runs: [
+        {
+          outcome: "completed",
+          transcript: [
+            "user: Go.",
+            'assistant: [charge {"order":"1"}]',
+            'tool: charge = {"done":"1"}',
+            "assistant: Charged.",
+          ],
+        },
+      ],
+      effects: ['1.0 charge {"done":"1"} of start'],
+      unknown: [],
+    },
+    afterError: {
+      "tool.execute charge 1.0": {
+        runs: [
+          {
+            outcome: "completed",
+            transcript: [
+              "user: Go.",
+              'assistant: [charge {"order":"1"}]',
+              'tool: charge = {"done":"1"}',
+              "assistant: Charged.",
+            ],
+          },
+        ],
+        effects: [],
+        unknown: ["1.0"],
+      },
+    },
+  },
+  "once with reconcile": {
+    uncut: {
+      runs: [
+        {
+          outcome: "completed",
+          transcript: [
+            "user: Go.",
+            'assistant: [charge {"order":"1"}]',
+            'tool: charge = {"done":"1"}',
+            "assistant: Charged.",
+          ],
+        },
+      ],
+      effects: ['1.0 charge {"done":"1"} of start'],
+      unknown: [],
+    },
+    afterError: {
+      "tool.execute charge 1.0": {
+        runs: [
+          {
+            outcome: "completed",
+            transcript: [
+              "user: Go.",
+              'assistant: [charge {"order":"1"}]',
+              "tool: charge ! tool-failed",
+              "assistant: Charged.",
+            ],
+          },
+        ],
+        effects: [],
+        unknown: [],
+      },
+    },
+  },
+  "throws after its effect, once": {
+    uncut: {
+      runs: [
+        {
+          outcome: "completed",
+          transcript: [
+            "user: Go.",
+            'assistant: [charge {"order":"1"}]',
+            'tool: charge = {"done":"1"}',
+            "assistant: Charged.",
+          ],
+        },
+      ],
+      effects: ['1.0 charge {"done":"1"} of start'],
+      unknown: ["1.0"],
+    },
+    afterError: {
+      "tool.execute charge 1.0": {
+        runs: [
+          {
+            outcome: "completed",
+            transcript: [
+              "user: Go.",
+              'assistant: [charge {"order":"1"}]',
+              'tool: charge = {"done":"1"}',
+              "assistant: Charged.",
+            ],
+          },
+        ],
+        effects: [],
+        unknown: ["1.0"],
+      },
+    },
+  },
+  "throws after its effect, once with reconcile": {
+    uncut: {
+      runs: [
+        {
+          outcome: "completed",
+          transcript: [
+            "user: Go.",
+            'assistant: [charge {"order":"1"}]',
+            'tool: charge = {"done":"1"}',
+            "assistant: Charged.",
+          ],
+        },
+      ],
+      effects: ['1.0 charge {"done":"1"} of start'],
+      unknown: [],
+    },
+    afterError: {
+      "tool.execute charge 1.0": {
+        runs: [
+          {
+            outcome: "completed",
+            transcript: [
+              "user: Go.",
+              'assistant: [charge {"order":"1"}]',
+              "tool: charge ! tool-failed",
+              "assistant: Charged.",
+            ],
+          },
+        ],
+        effects: [],
+        unknown: [],
+      },
+      "tool.reconcile charge": {
+        runs: [
+          {
+            outcome: "completed",
+            transcript: [
+              "user: Go.",
+              'assistant: [charge {"order":"1"}]',
+              'tool: charge = {"done":"1"}',
+              "assistant: Charged.",
+            ],
+          },
+        ],
+        effects: ['1.0 charge {"done":"1"} of start'],
+        unknown: ["1.0"],
+      },
+    },
+  },
+  "throws after its effect, idempotent": {
+    uncut: {
+      runs: [
+        {
+          outcome: "completed",
+          transcript: [
+            "user: Go.",
+            'assistant: [charge {"order":"1"}]',
+            "tool: charge ! tool-failed",
+            "assistant: Charged.",
+          ],
+        },
+      ],
+      effects: ['1.0 charge {"done":"1"} of start'],
+      unknown: [],
+    },
+    afterError: {
+      "tool.execute charge 1.0": {
+        runs: [
+          {
+            outcome: "completed",
+            transcript: [
+              "user: Go.",
+              'assistant: [charge {"order":"1"}]',
+              "tool: charge ! tool-failed",
+              "assistant: Charged.",
+            ],
+          },
+        ],
+        effects: [],
+        unknown: [],
+      },
+    },
+  },
+  "times out after its effect, once": {
+    uncut: {
+      runs: [
+        {
+          outcome: "completed",
+          transcript: [
+            "user: Go.",
+            'assistant: [charge {"order":"1"}]',
+            'tool: charge = {"done":"1"}',
+            "assistant: Charged.",
+          ],
+        },
+      ],
+      effects: ['1.0 charge {"done":"1"} of start'],
+      unknown: ["1.0"],
+    },
+    afterError: {
+      "tool.execute charge 1.0": {
+        runs: [
+          {
+            outcome: "completed",
+            transcript: [
+              "user: Go.",
+              'assistant: [charge {"order":"1"}]',
+              'tool: charge = {"done":"1"}',
+              "assistant: Charged.",
+            ],
+          },
+        ],
+        effects: [],
+        unknown: ["1.0"],
+      },
+    },
+  },
+  "times out after its effect, once with reconcile": {
+    uncut: {
+      runs: [
+        {
+          outcome: "completed",
+          transcript: [
+            "user: Go.",
+            'assistant: [charge {"order":"1"}]',
+            'tool: charge = {"done":"1"}',
+            "assistant: Charged.",
+          ],
+        },
+      ],
+      effects: ['1.0 charge {"done":"1"} of start'],
+      unknown: [],
+    },
+    afterError: {
+      "tool.execute charge 1.0": {
+        runs: [
+          {
+            outcome: "completed",
+            transcript: [
+              "user: Go.",
+              'assistant: [charge {"order":"1"}]',
+              "tool: charge ! tool-failed",
+              "assistant: Charged.",
+            ],
+          },
+        ],
+        effects: [],
+        unknown: [],
+      },
+      "tool.reconcile charge": {
+        runs: [
+          {
+            outcome: "completed",
+            transcript: [
+              "user: Go.",
+              'assistant: [charge {"order":"1"}]',
+              'tool: charge = {"done":"1"}',
+              "assistant: Charged.",
+            ],
+          },
+        ],
+        effects: ['1.0 charge {"done":"1"} of start'],
+        unknown: ["1.0"],
+      },
+    },
+  },
+  "times out after its effect, idempotent": {
+    uncut: {
+      runs: [
+        {
+          outcome: "completed",
+          transcript: [
+            "user: Go.",
+            'assistant: [charge {"order":"1"}]',
+            "tool: charge ! timed-out",
+            "assistant: Charged.",
+          ],
+        },
+      ],
+      effects: ['1.0 charge {"done":"1"} of start'],
+      unknown: [],
+    },
+    afterError: {
+      "tool.execute charge 1.0": {
+        runs: [
+          {
+            outcome: "completed",
+            transcript: [
+              "user: Go.",
+              'assistant: [charge {"order":"1"}]',
+              "tool: charge ! tool-failed",
+              "assistant: Charged.",
+            ],
+          },
+        ],
+        effects: [],
+        unknown: [],
+      },
+    },
+  },
+  "unknown outcome marked done": {
+    uncut: {
+      runs: [
+        {
+          outcome: "completed",
+          transcript: [
+            "user: Go.",
+            'assistant: [charge {"order":"1"}]',
+            'tool: charge = {"done":"by hand"}',
+            "assistant: Settled.",
+          ],
+        },
+      ],
+      effects: ['1.0 charge {"done":"1"} of start'],
+      unknown: ["1.0"],
+    },
+    afterError: {
+      "tool.execute charge 1.0": {
+        runs: [
+          {
+            outcome: "completed",
+            transcript: [
+              "user: Go.",
+              'assistant: [charge {"order":"1"}]',
+              'tool: charge = {"done":"by hand"}',
+              "assistant: Settled.",
+            ],
+          },
+        ],
+        effects: [],
+        unknown: ["1.0"],
+      },
+    },
+  },
+  "unknown outcome marked failed": {
+    uncut: {
+      runs: [
+        {
+          outcome: "completed",
+          transcript: [
+            "user: Go.",
+            'assistant: [charge {"order":"1"}]',
+            "tool: charge ! marked-failed",
+            "assistant: Settled.",
+          ],
+        },
+      ],
+      effects: ['1.0 charge {"done":"1"} of start'],
+      unknown: ["1.0"],
+    },
+    afterError: {
+      "tool.execute charge 1.0": {
+        runs: [
+          {
+            outcome: "completed",
+            transcript: [
+              "user: Go.",
+              'assistant: [charge {"order":"1"}]',
+              "tool: charge ! marked-failed",
+              "assistant: Settled.",
+            ],
+          },
+        ],
+        effects: [],
+        unknown: ["1.0"],
+      },
+    },
+  },
+  "unknown outcome run again": {
+    uncut: {
+      runs: [
+        {
+          outcome: "completed",
+          transcript: [
+            "user: Go.",
+            'assistant: [charge {"order":"1"}]',
+            'tool: charge = {"done":"1"}',
+            "assistant: Settled.",
+          ],
+        },
+      ],
+      effects: ['1.0 charge {"done":"1"} of start', '1.0 charge {"done":"1"} of start'],
+      unknown: ["1.0"],
+    },
+    afterError: {
+      "tool.execute charge 1.0": {
+        runs: [
+          {
+            outcome: "completed",
+            transcript: [
+              "user: Go.",
+              'assistant: [charge {"order":"1"}]',
+              'tool: charge = {"done":"1"}',
+              "assistant: Settled.",
+            ],
+          },
+        ],
+        effects: ['1.0 charge {"done":"1"} of start'],
+        unknown: ["1.0"],
+      },
+      "tool.execute charge 1.0 #2": {
+        runs: [
+          {
+            outcome: "completed",
+            transcript: [
+              "user: Go.",
+              'assistant: [charge {"order":"1"}]',
+              'tool: charge = {"done":"1"}',
+              "assistant: Settled.",
+            ],
+          },
+        ],
+        effects: ['1.0 charge {"done":"1"} of start'],
+        unknown: ["1.0", "1.0~2"],
+      },
+    },
+  },
+  "unknown outcome cancels the run": {
+    uncut: {
+      runs: [
+        {
+          outcome: "cancelled",
+          transcript: ["user: Go.", 'assistant: [charge {"order":"1"}]', "tool: charge ! outcome-unknown"],
+        },
+      ],
+      effects: ['1.0 charge {"done":"1"} of start'],
+      unknown: ["1.0"],
+    },
+    afterError: {
+      "tool.execute charge 1.0": {
+        runs: [
+          {
+            outcome: "cancelled",
+            transcript: ["user: Go.", 'assistant: [charge {"order":"1"}]', "tool: charge ! outcome-unknown"],
+          },
+        ],
+        effects: [],
+        unknown: ["1.0"],
+      },
+    },
+  },
+};

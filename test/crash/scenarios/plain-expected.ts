@@ -1,0 +1,271 @@
+/** What the scenarios of plain.ts come to: runs that nobody outside touches; uncut (and so after every cut), and where a throw of user code is an answer of its own. */
+import type { ExpectedRows } from "./expected.ts";
+
+export const plainRows: ExpectedRows = {
+  "no tool": {
+    uncut: {
+      runs: [{ outcome: "completed", transcript: ["user: Go.", "assistant: Hello there."] }],
+      effects: [],
+      unknown: [],
+    },
+    afterError: {},
+  },
+  "one tool": {
+    uncut: {
+      runs: [
+        {
+          outcome: "completed",
+          transcript: [
+            "user: Go.",
+            'assistant: [refund {"order":"1"}]',
+            'tool: refund = {"done":"1"}',
+            "assistant: Refunded.",
+          ],
+        },
+      ],
+      effects: ['1.0 refund {"done":"1"} of start'],
+      unknown: [],
+    },
+    afterError: {
+      "tool.execute refund 1.0": {
+        runs: [
+          {
+            outcome: "completed",
+            transcript: [
+              "user: Go.",
+              'assistant: [refund {"order":"1"}]',
+              "tool: refund ! tool-failed",
+              "assistant: Refunded.",
+            ],
+          },
+        ],
+        effects: [],
+        unknown: [],
+      },
+    },
+  },
+  "parallel tools": {
+    uncut: {
+      runs: [
+        {
+          outcome: "completed",
+          transcript: [
+            "user: Go.",
+            'assistant: [look {"order":"1"}] [refund {"order":"2"}] [charge {"order":"3"}]',
+            'tool: look = {"done":"1"}',
+            'tool: refund = {"done":"2"}',
+            'tool: charge = {"done":"3"}',
+            "assistant: All three.",
+          ],
+        },
+      ],
+      effects: ['1.1 refund {"done":"2"} of start', '1.2 charge {"done":"3"} of start'],
+      unknown: [],
+    },
+    afterError: {
+      "tool.execute look 1.0": {
+        runs: [
+          {
+            outcome: "completed",
+            transcript: [
+              "user: Go.",
+              'assistant: [look {"order":"1"}] [refund {"order":"2"}] [charge {"order":"3"}]',
+              "tool: look ! tool-failed",
+              'tool: refund = {"done":"2"}',
+              'tool: charge = {"done":"3"}',
+              "assistant: All three.",
+            ],
+          },
+        ],
+        effects: ['1.1 refund {"done":"2"} of start', '1.2 charge {"done":"3"} of start'],
+        unknown: [],
+      },
+      "tool.execute refund 1.1": {
+        runs: [
+          {
+            outcome: "completed",
+            transcript: [
+              "user: Go.",
+              'assistant: [look {"order":"1"}] [refund {"order":"2"}] [charge {"order":"3"}]',
+              'tool: look = {"done":"1"}',
+              "tool: refund ! tool-failed",
+              'tool: charge = {"done":"3"}',
+              "assistant: All three.",
+            ],
+          },
+        ],
+        effects: ['1.2 charge {"done":"3"} of start'],
+        unknown: [],
+      },
+      "tool.execute charge 1.2": {
+        runs: [
+          {
+            outcome: "completed",
+            transcript: [
+              "user: Go.",
+              'assistant: [look {"order":"1"}] [refund {"order":"2"}] [charge {"order":"3"}]',
+              'tool: look = {"done":"1"}',
+              'tool: refund = {"done":"2"}',
+              'tool: charge = {"done":"3"}',
+              "assistant: All three.",
+            ],
+          },
+        ],
+        effects: ['1.1 refund {"done":"2"} of start'],
+        unknown: ["1.2"],
+      },
+    },
+  },
+  pure: {
+    uncut: {
+      runs: [
+        {
+          outcome: "completed",
+          transcript: ["user: Go.", 'assistant: [look {"order":"1"}]', 'tool: look = {"done":"1"}', "assistant: Seen."],
+        },
+      ],
+      effects: [],
+      unknown: [],
+    },
+    afterError: {
+      "tool.execute look 1.0": {
+        runs: [
+          {
+            outcome: "completed",
+            transcript: [
+              "user: Go.",
+              'assistant: [look {"order":"1"}]',
+              "tool: look ! tool-failed",
+              "assistant: Seen.",
+            ],
+          },
+        ],
+        effects: [],
+        unknown: [],
+      },
+    },
+  },
+  idempotent: {
+    uncut: {
+      runs: [
+        {
+          outcome: "completed",
+          transcript: [
+            "user: Go.",
+            'assistant: [refund {"order":"1"}]',
+            'tool: refund = {"done":"1"}',
+            'assistant: [refund {"order":"1"}]',
+            'tool: refund = {"done":"1"}',
+            "assistant: Twice, by two keys.",
+          ],
+        },
+      ],
+      effects: ['1.0 refund {"done":"1"} of start', '2.0 refund {"done":"1"} of start'],
+      unknown: [],
+    },
+    afterError: {
+      "tool.execute refund 1.0": {
+        runs: [
+          {
+            outcome: "completed",
+            transcript: [
+              "user: Go.",
+              'assistant: [refund {"order":"1"}]',
+              "tool: refund ! tool-failed",
+              'assistant: [refund {"order":"1"}]',
+              'tool: refund = {"done":"1"}',
+              "assistant: Twice, by two keys.",
+            ],
+          },
+        ],
+        effects: ['2.0 refund {"done":"1"} of start'],
+        unknown: [],
+      },
+      "tool.execute refund 2.0": {
+        runs: [
+          {
+            outcome: "completed",
+            transcript: [
+              "user: Go.",
+              'assistant: [refund {"order":"1"}]',
+              'tool: refund = {"done":"1"}',
+              'assistant: [refund {"order":"1"}]',
+              "tool: refund ! tool-failed",
+              "assistant: Twice, by two keys.",
+            ],
+          },
+        ],
+        effects: ['1.0 refund {"done":"1"} of start'],
+        unknown: [],
+      },
+    },
+  },
+  "a check that waits": {
+    uncut: {
+      runs: [
+        {
+          outcome: "completed",
+          transcript: [
+            "user: Go.",
+            'assistant: [refund {"order":"1"}]',
+            'tool: refund = {"done":"1"}',
+            "assistant: Refunded.",
+          ],
+        },
+      ],
+      effects: ['1.0 refund {"done":"1"} of start'],
+      unknown: [],
+    },
+    afterError: {
+      "tool.judge refund": {
+        runs: [
+          {
+            outcome: "completed",
+            transcript: [
+              "user: Go.",
+              'assistant: [refund {"order":"1"}]',
+              "tool: refund ! tool-failed",
+              "assistant: Refunded.",
+            ],
+          },
+        ],
+        effects: [],
+        unknown: [],
+      },
+      "tool.execute refund 1.0": {
+        runs: [
+          {
+            outcome: "completed",
+            transcript: [
+              "user: Go.",
+              'assistant: [refund {"order":"1"}]',
+              "tool: refund ! tool-failed",
+              "assistant: Refunded.",
+            ],
+          },
+        ],
+        effects: [],
+        unknown: [],
+      },
+    },
+  },
+  "idempotent start": {
+    uncut: {
+      runs: [{ outcome: "completed", transcript: ["user: Go.", "assistant: Once."] }],
+      effects: [],
+      unknown: [],
+    },
+    afterError: {},
+  },
+  "queued runs": {
+    uncut: {
+      runs: [
+        { outcome: "completed", transcript: ["user: Go.", "assistant: Mine."] },
+        { outcome: "completed", transcript: ["user: Go.", "assistant: Mine."] },
+      ],
+      effects: [],
+      unknown: [],
+    },
+    afterError: {},
+  },
+};

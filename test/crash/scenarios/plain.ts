@@ -1,0 +1,72 @@
+/** Runs that nobody outside touches: no tool, each class of tool, several at once, several runs. */
+import { acting, begin, calling, clerk, scenario } from "./pieces.ts";
+
+export const plain = [
+  scenario({
+    name: "no tool",
+    agents: () => [clerk({ answers: [{ text: "Hello there.", pieces: 6 }] })],
+  }),
+  scenario({
+    name: "one tool",
+    agents: (world) => [
+      clerk({
+        answers: [calling("refund"), "Refunded."],
+        tools: [acting(world, { name: "refund", effect: "idempotent" })],
+      }),
+    ],
+    settings: { limits: { snapshotEvery: 1 } },
+  }),
+  scenario({
+    name: "parallel tools",
+    agents: (world) => [
+      clerk({
+        answers: [calling("look", "refund", "charge"), "All three."],
+        tools: [
+          acting(world, { name: "look", effect: "pure" }),
+          acting(world, { name: "refund", effect: "idempotent" }),
+          acting(world, { name: "charge", effect: "once" }),
+        ],
+      }),
+    ],
+  }),
+  scenario({
+    name: "pure",
+    agents: (world) => [
+      clerk({ answers: [calling("look"), "Seen."], tools: [acting(world, { name: "look", effect: "pure" })] }),
+    ],
+  }),
+  scenario({
+    name: "idempotent",
+    agents: (world) => [
+      clerk({
+        answers: [calling("refund"), calling("refund"), "Twice, by two keys."],
+        tools: [acting(world, { name: "refund", effect: "idempotent" })],
+      }),
+    ],
+  }),
+  scenario({
+    name: "a check that waits",
+    agents: (world) => [
+      clerk({
+        answers: [calling("refund"), "Refunded."],
+        tools: [acting(world, { name: "refund", effect: "idempotent", needsApproval: async () => false })],
+      }),
+    ],
+  }),
+  scenario({
+    name: "idempotent start",
+    agents: () => [clerk({ answers: ["Once."] })],
+    script: async (context) => {
+      const [one, other] = await Promise.all([begin(context), begin(context)]);
+      if (one.id !== other.id) throw new Error(`The same key started ${one.id} and ${other.id}`);
+    },
+  }),
+  scenario({
+    name: "queued runs",
+    agents: () => [clerk({ answers: ["Mine."] })],
+    script: async (context) => {
+      await begin(context, "first");
+      await begin(context, "second");
+    },
+  }),
+];
