@@ -1,16 +1,19 @@
 import { expect, test } from "vitest";
 import type { Claim, Store } from "../../src/ports/store.ts";
+import { sqlite } from "../../src/sqlite.ts";
 import {
+  birthOf,
+  claimAll,
   headOf,
-  opened,
   settled,
   started,
   stepped,
   throwsCode,
   ticketOf,
+  opened as ticketOpened,
   write,
 } from "../../src/testing/conformance/store-fixtures.ts";
-import { claimedRuns, sqliteError, watched } from "./watched-store.ts";
+import { claimedRuns, opened, sqliteError, watched } from "./watched-store.ts";
 
 function commitAll(store: Store, claims: readonly Claim[], after: number): Promise<unknown>[] {
   return claims.map((claim) => write(store, claim, { entries: [stepped(1)], after }));
@@ -44,6 +47,15 @@ test("C1 a lone ordinary commit is one statement", async () => {
   }
 });
 
+test("S7 a claim looks and takes in one transaction", async () => {
+  const { store, seen } = await watched();
+  await store.create(birthOf("r1"));
+  seen();
+  expect(await claimAll(store)).toHaveLength(1);
+  const verbs = seen().map((sql) => sql.split(" ")[0]);
+  expect(verbs).toEqual(["SELECT", "BEGIN", "SELECT", "UPDATE", "COMMIT"]);
+});
+
 test("a claim that finds nothing takes no write lock", async () => {
   const { store, seen } = await watched();
   await claimedRuns(store, 1);
@@ -62,7 +74,10 @@ test("a group has at most 256 members and about a mebibyte", async () => {
   const four = claims.slice(0, 4);
   await Promise.all(
     four.map((claim) =>
-      write(store, claim, { entries: [opened({ ...large, id: `${claim.run}.t` as never, run: claim.run })], after: 2 }),
+      write(store, claim, {
+        entries: [ticketOpened({ ...large, id: `${claim.run}.t` as never, run: claim.run })],
+        after: 2,
+      }),
     ),
   );
   expect(seen().filter((sql) => sql === "COMMIT")).toHaveLength(2);
@@ -72,9 +87,9 @@ test("W1, W4 a member that throws is rejected alone, and the rows of the others 
   const { store } = await watched();
   const claims = await claimedRuns(store, 20);
   const ticket = ticketOf("r7", 1);
-  await write(store, claims[7]!, { entries: [opened(ticket)], after: 1 });
+  await write(store, claims[7]!, { entries: [ticketOpened(ticket)], after: 1 });
   const all = claims.map((claim, n) =>
-    write(store, claim, n === 7 ? { entries: [opened(ticket)], after: 2 } : { entries: [stepped(1)], after: 1 }),
+    write(store, claim, n === 7 ? { entries: [ticketOpened(ticket)], after: 2 } : { entries: [stepped(1)], after: 1 }),
   );
   expect(kinds(await Promise.allSettled(all))).toBe("+++++++-++++++++++++");
   await throwsCode(all[7]!, "illegal-transition");
@@ -136,7 +151,7 @@ test("W6 a lone commit whose statement fails with an open outcome throws commit-
 });
 
 test("a failed ROLLBACK is made good before the next write", async () => {
-  const { store, fault } = await watched();
+  const { store, fault, path } = await watched();
   const claims = await claimedRuns(store, 2);
   let isFirst = true;
   fault.before = (sql) => {
@@ -147,5 +162,6 @@ test("a failed ROLLBACK is made good before the next write", async () => {
     }
   };
   await Promise.all(commitAll(store, claims, 1));
-  for (const claim of claims) expect(await headOf(store, claim)).toBe(2);
+  const other = await opened(sqlite(path)); // this connection alone would also see what was never committed
+  for (const claim of claims) expect(await headOf(other, claim)).toBe(2);
 });

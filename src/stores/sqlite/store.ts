@@ -26,7 +26,7 @@ import { listTickets } from "./tickets.ts";
 import { busyPatienceMs, createWriter } from "./writer.ts";
 
 export async function openSqliteStore(options: DatabaseOptions, deps: StoreDeps): Promise<Store> {
-  const db = await openDatabase(options, deps.clock.now);
+  const db = await openDatabase(options, () => deps.clock.now());
   return createSqliteStore(db, { path: options.path, ...deps });
 }
 
