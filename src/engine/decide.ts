@@ -30,6 +30,7 @@ export interface Next {
 
 export function decide(state: RunState, facts: readonly Fact[], at: Circumstances): Next {
   const draft = openDraft(state, at);
+  if (state.status === "done") return draft; // a claim that was frozen while another one ended the run
   for (const fact of facts) takeFact(draft, fact);
   const urgent = urgentEnd(draft);
   if (urgent) finish(draft, urgent);
