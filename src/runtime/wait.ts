@@ -1,5 +1,6 @@
-/** Waiting for a run: hints wake it early, polling makes sure, the caller's signal ends it. */
+/** Waiting for a run: hints wake it early, polling makes sure, the caller's signal ends it; a busy store does not. */
 import { HoldfastError } from "../domain/errors.ts";
+import { persist } from "../engine/retry.ts";
 import type { RunKey } from "../ports/store.ts";
 import type { Desk } from "./desk.ts";
 
@@ -16,14 +17,23 @@ export async function waitUntil(key: RunKey, desk: Desk, wait: Wait): Promise<vo
     hinted = true;
     wake?.();
   });
-  const stop = (): void => wake?.();
+  const stopped = new AbortController();
+  const stop = (): void => {
+    stopped.abort("stopped");
+    wake?.();
+  };
+  const patience = { clock: desk.clock, logger: desk.logger, signal: stopped.signal };
+  const unlessStopped = (cause: unknown): false => {
+    if (stopped.signal.aborted) return false;
+    throw cause;
+  };
   wait.signal?.addEventListener("abort", stop, { once: true });
   desk.closed.addEventListener("abort", stop, { once: true });
   try {
     for (;;) {
       refuseEnded(key, desk, wait);
       hinted = false;
-      if (await wait.until()) return;
+      if (await persist(`Waiting for run ${key.run}`, patience, wait.until).catch(unlessStopped)) return;
       if (hinted) continue;
       const timer = new AbortController();
       wake = () => timer.abort();
