@@ -159,9 +159,12 @@ async function advance(worker: Worker, held: HeldClaim): Promise<void> {
   try {
     await worker.advance(held);
   } catch (cause) {
+    const { logger } = worker.options;
+    const { run } = held.claim;
     const shown = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
-    const what = `Run ${held.claim.run} stopped on a defect; its lease runs out and it is tried again`;
-    worker.options.logger.warn(what, { cause: shown });
+    // Once the lease is lost, a store that is busy is no longer waited for: that is no defect.
+    if (held.lost.aborted) logger.note(`Run ${run} was let go of while the store did not answer`, { cause: shown });
+    else logger.warn(`Run ${run} stopped on a defect; its lease runs out and it is tried again`, { cause: shown });
   }
 }
 
