@@ -7,7 +7,7 @@ import type { RunState } from "../domain/run-state.ts";
 import { type RunView, viewRun } from "../domain/run-view.ts";
 import { loadState } from "../engine/load.ts";
 import type { RunRow } from "../ports/store.ts";
-import type { Desk } from "./desk.ts";
+import { type Desk, surely } from "./desk.ts";
 import { post } from "./outside-door.ts";
 import type { ActOptions, CancelReceipt, Idle, Run, RunResult, WaitOptions } from "./runtime.ts";
 import { openTicket } from "./tickets.ts";
@@ -27,7 +27,7 @@ export function createRunHandle(id: RunId, desk: Desk): Run<string> {
 
   async function result(options: WaitOptions = {}): Promise<RunResult<string>> {
     await waitUntil(key, desk, { ...options, until: async () => (await row()).status === "done" });
-    return readResult(key, desk);
+    return surely(`Reading run ${id}`, desk, () => readResult(key, desk));
   }
 
   async function act(fact: OutsideFact, options: ActOptions): Promise<void> {
