@@ -26,14 +26,16 @@ test("F2 a full file refuses with store-full, loses nothing, can be read, and ta
 });
 
 const small = 'mount -t tmpfs -o size=1m tmpfs "$1" && exec "$2" "$3" "$1"';
-const canMount = spawnSync("unshare", ["-rm", "true"]).status === 0;
+/** A namespace of its own: the mount goes with the child. */
+const unshare = "unshare";
+const canMount = spawnSync(unshare, ["-rm", "true"]).status === 0;
 
 test.skipIf(!canMount)(
   "F2 the same holds on a disk that is really full (skipped where no small disk can be mounted)",
   () => {
     const script = new URL("children/fill-disk.ts", import.meta.url).pathname;
     const args = ["-rm", "sh", "-c", small, "sh", freshDirectory(), process.execPath, script];
-    const child = spawnSync("unshare", args, { encoding: "utf8" });
+    const child = spawnSync(unshare, args, { encoding: "utf8" });
     expect(child.stderr.replaceAll(/^\(node.*|^\(Use `node.*/gm, "").trim()).toBe("");
     expect(child.status).toBe(0);
     expect(child.stdout).toMatch(/full at entry \d+/);
