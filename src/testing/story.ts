@@ -66,6 +66,7 @@ type ResultOf<Outcome extends RunResult["outcome"]> = Extract<RunResult, { outco
 export interface Story {
   readonly t: TestRuntime;
   readonly modelSaw: readonly ModelRequest[];
+  /** The handle outlives restarts: it always asks the process that lives. */
   userSays(text: string, options?: StartOptions): Promise<Run>;
   /** Lets time pass, also while a tool or a model hangs. */
   pass(duration: number | string): Promise<void>;
@@ -141,7 +142,7 @@ export async function given(
   return {
     t,
     modelSaw: saw,
-    userSays: (text, more = {}) => t.runtime.start(definition, text, more),
+    userSays: async (text, more = {}) => lasting(await t.runtime.start(definition, text, more), current),
     pass: (duration) => t.clock.advance(milliseconds(duration), () => calm(t)),
     restart: () => t.restart(),
     expectWaitingFor: expectWaitingFor as Story["expectWaitingFor"],
@@ -164,6 +165,19 @@ export async function given(
     results: (run) => reading(t, store, async (open) => resultsIn(await entriesOf(run.id, open))),
     close: () => end(t),
     [Symbol.asyncDispose]: () => end(t),
+  };
+}
+
+function lasting({ id }: Ref, current: (run: Ref) => Run): Run {
+  const run = { id };
+  return {
+    id,
+    status: () => current(run).status(),
+    idle: (options) => current(run).idle(options),
+    result: (options) => current(run).result(options),
+    output: (options) => current(run).output(options),
+    cancel: (options) => current(run).cancel(options),
+    pause: (options) => current(run).pause(options),
   };
 }
 

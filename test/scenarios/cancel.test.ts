@@ -120,7 +120,7 @@ onEveryStore((freshStore) => {
     const run = await story.userSays("go");
     const ticket = await story.expectWaitingFor(run, "approval");
     await story.restart();
-    await (await story.t.runtime.runs.get(run.id).cancel({ by: "ana" })).receipt();
+    await (await run.cancel({ by: "ana" })).receipt();
     expect(await story.results(run)).toMatchObject([{ kind: "error", code: "not-run" }]);
     const late = await story.t.runtime.tickets.decide(ticket.id, { kind: "approve", hash: ticket.hash });
     expect(late).toMatchObject({ mine: false, by: "engine", decision: { kind: "closed", why: "cancelled" } });
