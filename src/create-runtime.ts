@@ -4,7 +4,7 @@ import { createInMemoryBus } from "./buses/in-memory.ts";
 import { createInProcessDispatcher } from "./dispatchers/in-process.ts";
 import type { Agent } from "./domain/agent.ts";
 import { HoldfastError } from "./domain/errors.ts";
-import { defaultScope, parseId, type Scope } from "./domain/ids.ts";
+import { defaultScope, idProblem, parseId, type Scope } from "./domain/ids.ts";
 import { isFunction, Problems } from "./domain/problems.ts";
 import type { BoundAgent, EngineDeps } from "./engine/deps.ts";
 import { defaultLimits, type EngineLimits } from "./engine/limits.ts";
@@ -119,6 +119,14 @@ function checkOptions(options: RuntimeOptions): readonly Agent<unknown>[] {
     (store) => isFunction((store as StoreDefinition | null)?.open),
     "must be a store, for example sqlite(path)",
   );
+  problems.optional(
+    "scope",
+    (scope) => idProblem(scope) === undefined,
+    "must be an id: 1 to 512 bytes, no control characters",
+  );
+  problems.optional("logger", (logger) => has(logger, ["warn", "note"]), "must have warn and note");
+  problems.optional("clock", (clock) => has(clock, ["now", "sleep"]), "must have now and sleep");
+  problems.optional("ids", (ids) => has(ids, ["next"]), "must have next");
   problems.integer("concurrency", 1, 100_000);
   problems.integer("leaseMs", 100, day);
   problems.integer("pollMs", 1, day);
@@ -127,6 +135,10 @@ function checkOptions(options: RuntimeOptions): readonly Agent<unknown>[] {
   const agents = checkAgents(options?.agents, problems);
   problems.refuse("invalid-options", "The runtime cannot be created");
   return agents;
+}
+
+function has(value: unknown, methods: readonly string[]): boolean {
+  return methods.every((method) => isFunction((value as Record<string, unknown> | null)?.[method]));
 }
 
 function checkLimits(limits: RuntimeOptions["limits"], problems: Problems): void {

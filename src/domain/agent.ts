@@ -1,7 +1,8 @@
 /** Agent: the definition. `agent()` takes what this version can do and refuses the rest by name. */
-import type { JsonValue } from "./json.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
+import { jsonSchemaOf } from "./json-schema.ts";
 import type { DescribedModel } from "./model.ts";
-import { isFunction, Problems } from "./problems.ts";
+import { isFunction, Problems, shown } from "./problems.ts";
 import type { RunBudget } from "./run.ts";
 import { isStandardSchema, type OutputOf, type StandardSchema } from "./standard-schema.ts";
 import { type Tool, toolNamePattern } from "./tool.ts";
@@ -14,6 +15,7 @@ export interface Agent<Output = string, Context = unknown> {
   readonly instructions: Instructions;
   readonly tools: readonly Tool[];
   readonly context?: StandardSchema;
+  readonly contextSchema?: JsonObject;
   readonly budget: RunBudget;
   /** Types only; never set. */
   readonly "~types"?: { readonly output: Output; readonly context: Context };
@@ -50,16 +52,19 @@ export function agent<ContextSchema extends StandardSchema = StandardSchema>(
     "must be a string or a function of the context",
   );
   problems.optional("context", isStandardSchema, "must be a Standard Schema");
+  const contextSchema = isStandardSchema(options?.context)
+    ? jsonSchemaOf(options.context, "context", problems)
+    : undefined;
   checkTools(options?.tools, problems);
   const budget = checkBudget(options?.budget, problems);
-  problems.refuse("invalid-agent", `Agent ${JSON.stringify(options?.name ?? "?")} cannot be defined`);
+  problems.refuse("invalid-agent", `Agent ${shown(options?.name)} cannot be defined`);
   const { name, model, tools = [], context } = options;
   return {
     name,
     model,
     instructions: options.instructions as Instructions,
     tools,
-    ...(context ? { context } : {}),
+    ...(context && contextSchema ? { context, contextSchema } : {}),
     budget,
   };
 }
@@ -77,8 +82,9 @@ function checkTools(tools: unknown, problems: Problems): void {
   }
   const names = new Set<string>();
   for (const [index, item] of tools.entries()) {
-    const name = (item as Partial<Tool> | null)?.spec?.name;
-    if (name === undefined) problems.add(`tools[${index}]: must come from tool({ … })`);
+    const { spec, code } = (item ?? {}) as Partial<Tool>;
+    const name: unknown = spec?.name;
+    if (typeof name !== "string" || !code) problems.add(`tools[${index}]: must come from tool({ … })`);
     else if (names.has(name)) problems.add(`tools[${index}]: the name ${name} is used twice`);
     else names.add(name);
   }

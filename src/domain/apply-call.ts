@@ -5,7 +5,7 @@ import { HoldfastError } from "./errors.ts";
 import type { CallId } from "./ids.ts";
 import type { CallErrorCode, CallResult, ToolCallPart } from "./message.ts";
 import type { CallState, RunState } from "./run-state.ts";
-import type { TicketRecord } from "./ticket.ts";
+import { type DecisionKind, type TicketRecord, ticketVerbs } from "./ticket.ts";
 
 export function openCalls(parts: readonly ToolCallPart[]): readonly CallState[] {
   return parts.map((part, index) => ({
@@ -29,7 +29,14 @@ export function withCall(state: RunState, id: CallId, change: (call: CallState) 
 }
 
 export function applyGate(state: RunState, entry: EntryStamp & CallGated): RunState {
-  return withCall(state, entry.call, (call) => gated(call, entry.verdict));
+  return withCall(state, entry.call, (call) => {
+    if (call.status !== "proposed") throw wrongCall(call, "judged");
+    return gated(call, entry.verdict);
+  });
+}
+
+function wrongCall(call: CallState, what: string): HoldfastError {
+  return new HoldfastError("illegal-transition", `Call ${call.id} is ${call.status} and cannot be ${what}`);
 }
 
 function gated(call: CallState, verdict: Verdict): CallState {
@@ -51,6 +58,7 @@ export function applyCallEffect(state: RunState, entry: EffectEntry): RunState {
     entry.type === "effect-intended" ? each.id === entry.call : each.effect?.id === entry.effect,
   );
   if (!call) throw new HoldfastError("illegal-transition", `Effect ${entry.effect} belongs to no open call`);
+  if (entry.type === "effect-intended" && call.status !== "ready") throw wrongCall(call, "intended");
   const effect = nextEffect(call.effect?.id === entry.effect ? call.effect : undefined, entry);
   if (entry.type === "effect-intended") {
     return withCall(state, call.id, (each) => ({ ...each, effect, status: "running" }));
@@ -82,6 +90,9 @@ function unknownOf(call: CallState): RunState["unknowns"][number] {
 
 export function applyOpened(state: RunState, entry: EntryStamp & TicketOpened): RunState {
   const { ticket } = entry;
+  if (state.tickets.some((each) => each.id === ticket.id)) {
+    throw new HoldfastError("illegal-transition", `Ticket ${ticket.id} is already open`);
+  }
   const opened = { ...state, tickets: [...state.tickets, ticket] };
   if (ticket.kind === "timer") return { ...opened, timers: state.timers + 1 };
   if (ticket.kind === "quarantined") return { ...opened, quarantines: state.quarantines + 1 };
@@ -98,6 +109,9 @@ export function applyOpened(state: RunState, entry: EntryStamp & TicketOpened): 
 export function applyDecision(state: RunState, entry: EntryStamp & TicketDecided): RunState {
   const ticket = state.tickets.find((each) => each.id === entry.ticket);
   if (!ticket) throw new HoldfastError("illegal-transition", `Ticket ${entry.ticket} is not open`);
+  if (!takes(ticket, entry.decision.kind)) {
+    throw new HoldfastError("illegal-transition", `Ticket ${ticket.id} does not take ${entry.decision.kind}`);
+  }
   const rest = { ...state, tickets: state.tickets.filter((each) => each !== ticket) };
   if (entry.decision.kind === "cancel-run") {
     const asked = rest.cancel ? rest : { ...rest, cancel: { by: entry.by, at: entry.at, seq: entry.seq } };
@@ -106,6 +120,12 @@ export function applyDecision(state: RunState, entry: EntryStamp & TicketDecided
   if (!ticket.call) return withoutPause(rest, ticket);
   const decided = withCall(rest, ticket.call.id, (call) => decideCall(call, ticket, entry));
   return ticket.kind === "unknown-outcome" ? knownAgain(decided, ticket.call.id) : decided;
+}
+
+/** The engine may close any ticket and settles its timers; everything else is the kind's own verb. */
+function takes(ticket: TicketRecord, kind: DecisionKind): boolean {
+  if (kind === "closed") return true;
+  return kind === "elapsed" ? ticket.kind === "timer" : ticketVerbs[ticket.kind].includes(kind);
 }
 
 function withoutPause(state: RunState, ticket: TicketRecord): RunState {
@@ -156,6 +176,14 @@ function closedResult(ticket: TicketRecord): CallResult {
 
 function conclude(call: CallState, result: CallResult): CallState {
   return { ...call, status: "concluded", result };
+}
+
+/** A5: a call gets its one result, and no other. */
+export function settleCall(state: RunState, id: CallId): RunState {
+  return withCall(state, id, ({ result: _result, ...call }) => {
+    if (call.status === "settled") throw wrongCall(call, "settled again");
+    return { ...call, status: "settled" };
+  });
 }
 
 export function errorResult(code: CallErrorCode, message: string): CallResult {

@@ -4,9 +4,10 @@
  * A1 seq moves by exactly one: a gap throws, so a broken journal cannot be folded silently.
  * A2 status moves only along the legal table; nothing follows run-ended.
  * A3 a settlement closes only the attempt that is open.
- * A4 a decision touches only the ticket it names, and only while that ticket is open.
+ * A4 a decision touches only the ticket it names, only while that ticket is open, and only with a verb of its kind.
+ * A5 a call gets its one result, and no other; it is judged while proposed and intended while ready.
  */
-import { applyCallEffect, applyDecision, applyGate, applyOpened, openCalls, withCall } from "./apply-call.ts";
+import { applyCallEffect, applyDecision, applyGate, applyOpened, openCalls, settleCall } from "./apply-call.ts";
 import { addUsage, type EffectEntry, freshStep, nextEffect, stepOf } from "./apply-step.ts";
 import type { Entry, EntryStamp, MessageAppended, RunCreated } from "./entry.ts";
 import { HoldfastError } from "./errors.ts";
@@ -67,8 +68,9 @@ export function apply(state: RunState, entry: Entry): RunState {
 function applyBody(state: RunState, entry: Entry): RunState {
   switch (entry.type) {
     case "run-created":
-      throw new HoldfastError("illegal-transition", `Run ${state.created.identity.run} was created twice`);
+      throw twice(state, "created");
     case "run-started":
+      if (state.startedAt !== undefined) throw twice(state, "started");
       return { ...state, status: move(state.status, "running"), startedAt: entry.at, position: entry.position };
     case "run-waiting":
       return { ...state, status: move(state.status, "waiting"), waitingSince: entry.epoch };
@@ -79,6 +81,7 @@ function applyBody(state: RunState, entry: Entry): RunState {
     case "run-ended":
       return { ...state, status: move(state.status, "done"), endedAt: entry.at, outcome: entry.outcome };
     case "step-started":
+      if (state.startedAt === undefined || (state.step && !state.step.ended)) throw twice(state, "in a step");
       return { ...state, step: freshStep(entry.step, state) };
     case "step-ended":
       return { ...state, stepsEnded: state.stepsEnded + 1, step: { ...stepOf(state, entry), ended: true } };
@@ -98,6 +101,10 @@ function applyBody(state: RunState, entry: Entry): RunState {
   }
 }
 
+function twice(state: RunState, what: string): HoldfastError {
+  return new HoldfastError("illegal-transition", `Run ${state.created.identity.run} is already ${what}`);
+}
+
 function applyOutside(
   state: RunState,
   entry: Extract<Entry, { type: "input-received" | "input-withdrawn" | "cancel-requested" | "pause-requested" }>,
@@ -112,8 +119,13 @@ function applyOutside(
       return { ...state, cancel: { by: entry.by, at: entry.at, seq: entry.seq, ...reasonOf(entry) } };
     case "pause-requested":
       return state.pause ? state : { ...state, pause: { by: entry.by, ...reasonOf(entry) } };
-    default:
-      return entry satisfies never;
+    default: {
+      const unknown: { readonly type: string } = entry satisfies never;
+      throw new HoldfastError(
+        "entry-unreadable",
+        `Run ${state.created.identity.run}: no entry is called ${unknown.type}`,
+      );
+    }
   }
 }
 
@@ -132,17 +144,19 @@ function applyMessage(state: RunState, entry: EntryStamp & MessageAppended): Run
   const next = { ...state, appended: state.appended + 1 };
   if (body.kind === "created") return next;
   if (body.kind === "input") return { ...next, inbox: state.inbox.filter((input) => input.id !== body.input) };
-  if (body.message.role === "tool") return settleCalls(next, body.message);
-  if (body.message.role !== "assistant") return next;
+  if (body.message.role !== "tool" && body.message.role !== "assistant") return next;
+  const place = state.position + next.appended;
+  const made = { ...next, firstOutput: state.firstOutput ?? place, lastOutput: place };
+  if (body.message.role === "tool") return settleCalls(made, body.message);
   const step = stepOf(state, { type: "message-appended", body });
-  return { ...next, answer: entry.seq, step: { ...step, calls: openCalls(callsOf(body.message)) } };
+  return { ...made, answer: entry.seq, step: { ...step, calls: openCalls(callsOf(body.message)) } };
 }
 
 function settleCalls(state: RunState, message: Message): RunState {
   let settled = state;
   for (const part of message.parts) {
     if (part.type !== "tool-result") continue;
-    settled = withCall(settled, part.call, ({ result: _result, ...call }) => ({ ...call, status: "settled" }));
+    settled = settleCall(settled, part.call);
   }
   return settled;
 }

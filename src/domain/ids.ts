@@ -27,7 +27,8 @@ export function parseId<Id extends string>(what: string, text: unknown): Id {
   return text as Id;
 }
 
-function idProblem(text: unknown): string | undefined {
+/** What is wrong with it, undefined when it fits. */
+export function idProblem(text: unknown): string | undefined {
   if (typeof text !== "string") return `must be a string, got ${text === null ? "null" : typeof text}`;
   if (text.length === 0) return "must not be empty";
   if (Buffer.byteLength(text) > maxIdBytes) return `is longer than ${maxIdBytes} bytes`;

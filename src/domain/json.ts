@@ -28,7 +28,7 @@ class NotJson {
 /** Strict: says what and where instead of dropping functions, cycles, NaN or lone surrogates silently. */
 export function toJson(value: unknown, limits: JsonLimits = valueLimits): JsonCheck {
   try {
-    const json = convert(value, { path: "$", depth: 0, seen: new Set(), limits });
+    const json = convert(value, { path: "$", depth: 0, seen: new Set(), limits, room: { left: limits.maxBytes } });
     const bytes = Buffer.byteLength(JSON.stringify(json));
     if (bytes > limits.maxBytes) {
       return { ok: false, path: "$", problem: `${bytes} bytes of JSON, the limit is ${limits.maxBytes}` };
@@ -45,9 +45,13 @@ interface Walk {
   readonly depth: number;
   readonly seen: Set<object>;
   readonly limits: JsonLimits;
+  /** Every value costs at least a byte, so a small value that shares its parts cannot unfold for ever. */
+  readonly room: { left: number };
 }
 
 function convert(value: unknown, walk: Walk): JsonValue {
+  walk.room.left -= 1;
+  if (walk.room.left < 0) throw new NotJson("$", `more than ${walk.limits.maxBytes} bytes of JSON`);
   switch (typeof value) {
     case "undefined":
       return null;
@@ -58,7 +62,7 @@ function convert(value: unknown, walk: Walk): JsonValue {
       return value;
     case "number":
       if (!Number.isFinite(value)) throw new NotJson(walk.path, `the number ${value}`);
-      return value;
+      return value + 0; // JSON has no -0
     case "object":
       return value === null ? null : convertObject(value, walk);
     default:
@@ -74,7 +78,10 @@ function convertObject(value: object, walk: Walk): JsonValue {
     if ("toJSON" in value && typeof value.toJSON === "function") {
       return convert(value.toJSON(), { ...walk, depth: walk.depth + 1 });
     }
-    if (Array.isArray(value)) return value.map((item, i) => convert(item, inside(walk, `[${i}]`)));
+    if (value instanceof Map || value instanceof Set || value instanceof Error) {
+      throw new NotJson(walk.path, `a ${value.constructor.name}, which has no JSON form`);
+    }
+    if (Array.isArray(value)) return Array.from(value, (item, i) => convert(item, inside(walk, `[${i}]`)));
     return convertRecord(value, walk);
   } finally {
     walk.seen.delete(value);

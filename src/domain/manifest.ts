@@ -20,7 +20,6 @@ export interface DeclaredManifest {
 
 export function declare(agent: Agent<unknown>): DeclaredManifest {
   const { provider, model } = agent.model.description;
-  const context = agent.context?.["~standard"].jsonSchema?.input({ target: "draft-2020-12" });
   return {
     format: 1,
     agent: agent.name,
@@ -28,7 +27,7 @@ export function declare(agent: Agent<unknown>): DeclaredManifest {
     instructions:
       typeof agent.instructions === "string" ? { kind: "text", text: agent.instructions } : { kind: "function" },
     tools: agent.tools.map((each) => each.spec).sort((a, b) => (a.name < b.name ? -1 : 1)),
-    context: context ? (JSON.parse(JSON.stringify(context)) as JsonObject) : null,
+    context: agent.contextSchema ?? null,
     budget: agent.budget,
   };
 }

@@ -5,6 +5,11 @@ export function isFunction(value: unknown): value is (...args: never[]) => unkno
   return typeof value === "function";
 }
 
+/** A name for a message, whatever was given as one. */
+export function shown(name: unknown): string {
+  return typeof name === "string" ? JSON.stringify(name) : `(${typeof name})`;
+}
+
 export class Problems {
   readonly #found: string[] = [];
   readonly #options: Readonly<Record<string, unknown>>;

@@ -22,6 +22,9 @@ export interface RunState {
   /** Messages of the thread before this run, and those this run has added. */
   readonly position: number;
   readonly appended: number;
+  /** Thread positions of the first and last message that this run itself has made. */
+  readonly firstOutput?: number;
+  readonly lastOutput?: number;
   readonly stepsEnded: number;
   readonly usage: Usage;
   readonly step?: StepState;

@@ -100,7 +100,9 @@ function viewInput(state: RunState, thread: ThreadId): InputView | undefined {
 }
 
 function viewOutput(state: RunState, thread: ThreadId): OutputView | undefined {
-  const range = messageRange(state.position + state.inputCount + 1, state.position + state.appended);
+  const { firstOutput, lastOutput } = state;
+  const range =
+    firstOutput === undefined || lastOutput === undefined ? undefined : messageRange(firstOutput, lastOutput);
   return range && { thread, range };
 }
 

@@ -31,7 +31,12 @@ export type OutputOf<Schema extends StandardSchema> = NonNullable<Schema["~stand
 export function isStandardSchema(value: unknown): value is StandardSchema {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
   const standard = (value as Partial<StandardSchema>)["~standard"];
-  return typeof standard === "object" && standard.version === 1 && typeof standard.validate === "function";
+  return (
+    typeof standard === "object" &&
+    standard !== null &&
+    standard.version === 1 &&
+    typeof standard.validate === "function"
+  );
 }
 
 export function showIssues(issues: readonly SchemaIssue[]): string {

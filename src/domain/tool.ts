@@ -1,8 +1,8 @@
 /** Tool: `ToolSpec` (data, part of the manifest) and its code. `tool()` refuses every wrong option at once. */
 import type { CallId, RunId, ThreadId } from "./ids.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
-import { toJson } from "./json.ts";
-import { isFunction, Problems } from "./problems.ts";
+import { jsonSchemaOf } from "./json-schema.ts";
+import { isFunction, Problems, shown } from "./problems.ts";
 import { type InputOf, isStandardSchema, type OutputOf, type StandardSchema } from "./standard-schema.ts";
 import type { Decision, ResumeMode } from "./ticket.ts";
 
@@ -110,8 +110,8 @@ export function tool<Schema extends StandardSchema, Output>(
   const options = typed as unknown as ErasedOptions; // from here on the schema vouches for the input
   const problems = new Problems(options, optionNames);
   checkTool(options, problems);
-  const inputSchema = isStandardSchema(options?.input) ? jsonSchemaOf(options.input, problems) : {};
-  problems.refuse("invalid-tool", `Tool ${JSON.stringify(options?.name ?? "?")} cannot be defined`);
+  const inputSchema = isStandardSchema(options?.input) ? jsonSchemaOf(options.input, "input", problems) : {};
+  problems.refuse("invalid-tool", `Tool ${shown(options?.name)} cannot be defined`);
   return { spec: specOf(options, inputSchema), code: codeOf(options) };
 }
 
@@ -134,31 +134,20 @@ function checkTool(options: ErasedOptions, problems: Problems): void {
   problems.optional("execute", isFunction, "must be a function (input, context)");
   if (options?.reconcile && (options.effect ?? "once") !== "once")
     problems.add('reconcile: only "once" tools are reconciled');
+  if (options?.onUnknown && (options.effect ?? "once") !== "once")
+    problems.add('onUnknown: only "once" calls can be unknown');
   if (!options?.execute) {
+    for (const name of ["effect", "timeoutMs", "concurrency", "onUnknown"] as const) {
+      if (options?.[name] !== undefined) problems.add(`${name}: needs execute`);
+    }
     if (options?.resume && options.resume !== "use-decision-as-result")
-      problems.add(`resume: ${options.resume} needs execute`);
+      problems.add(`resume: ${String(options.resume)} needs execute`);
     if (options?.reconcile) problems.add("reconcile: needs execute");
     if (options?.needsApproval !== undefined)
       problems.add("needsApproval: needs execute; without it every call is a question");
   } else if (options.resume === "use-decision-as-result") {
     problems.add("resume: use-decision-as-result means no execute");
   }
-}
-
-function jsonSchemaOf(schema: StandardSchema, problems: Problems): JsonObject {
-  const converter = schema["~standard"].jsonSchema;
-  if (!converter) {
-    problems.add(`input: ${schema["~standard"].vendor} offers no JSON Schema through Standard Schema`);
-    return {};
-  }
-  try {
-    const converted = toJson(converter.input({ target: "draft-2020-12" }));
-    if (converted.ok) return converted.value as JsonObject;
-    problems.add(`input: its JSON Schema is not JSON at ${converted.path}: ${converted.problem}`);
-  } catch (cause) {
-    problems.add(`input: cannot be converted to JSON Schema: ${cause instanceof Error ? cause.message : cause}`);
-  }
-  return {};
 }
 
 function specOf(options: ErasedOptions, inputSchema: JsonObject): ToolSpec {

@@ -24,6 +24,7 @@ export function upcast(
   steps: Readonly<Record<number, Upcaster>>,
 ): readonly unknown[] {
   const target = Math.max(entryFormat, ...Object.keys(steps).map((step) => Number(step) + 1));
+  if (!Number.isInteger(from)) throw new HoldfastError("entry-unreadable", `${from} is no entry format`);
   if (from > target) {
     throw new HoldfastError("entry-unreadable", `An entry has format ${from}; this version reads up to ${target}`);
   }

@@ -25,13 +25,14 @@ export interface Live {
   /** Anything else that is only told. */
   tell(scope: Scope, delta: Delta): void;
   partial(scope: Scope, run: RunId): MessagePartial | undefined;
+  partials(scope: Scope): readonly MessagePartial[];
   /** Nothing is built for nobody: without listeners a piece costs two additions. */
   subscribe(listener: (scope: Scope, delta: Delta) => void): () => void;
 }
 
 export function createLive(): Live {
   const listeners = new Set<(scope: Scope, delta: Delta) => void>();
-  const writing = new Map<string, () => MessagePartial>();
+  const writing = new Map<string, { readonly scope: Scope; readonly partial: () => MessagePartial }>();
 
   function tell(scope: Scope, delta: Delta): void {
     for (const listener of listeners) listener(scope, delta);
@@ -43,7 +44,8 @@ export function createLive(): Live {
       let text = "";
       let reasoning = "";
       const partial = (): MessagePartial => ({ type: "message-partial", ...place, message, text, reasoning });
-      writing.set(id, partial);
+      const written = { scope, partial };
+      writing.set(id, written);
       return {
         write(piece) {
           if (piece.type === "text-delta") text += piece.text;
@@ -51,14 +53,15 @@ export function createLive(): Live {
           if (listeners.size > 0) tell(scope, { ...place, message, ...piece } as MessageDelta);
         },
         end() {
-          if (writing.get(id) === partial) writing.delete(id);
+          if (writing.get(id) === written) writing.delete(id);
         },
       };
     },
     tell: (scope, delta) => {
       if (listeners.size > 0) tell(scope, delta);
     },
-    partial: (scope, run) => writing.get(`${scope}\n${run}`)?.(),
+    partial: (scope, run) => writing.get(`${scope}\n${run}`)?.partial(),
+    partials: (scope) => [...writing.values()].filter((each) => each.scope === scope).map((each) => each.partial()),
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -39,9 +39,9 @@ export function assembleRuntime(parts: Parts): Runtime {
       refuseForeign(agent, parts);
       return handle(await startRun(agent, { input, options }, desk));
     },
-    async run(agent, input, options = {}) {
+    async run(agent, input, { signal, ...options } = {}) {
       const run = await runtime.start(agent, input, options);
-      return run.result(options.signal ? { signal: options.signal } : {});
+      return run.result(signal ? { signal } : {});
     },
     runs: { get: (id: string) => handle(parseId<RunId>("run id", id)) },
     tickets: createTickets(desk),
@@ -53,6 +53,9 @@ export function assembleRuntime(parts: Parts): Runtime {
 
 /** A process without agents starts runs for others; one with agents starts only what it can name. */
 function refuseForeign(agent: Agent<unknown>, parts: Parts): void {
+  if (typeof agent?.name !== "string" || !Array.isArray(agent.tools)) {
+    throw new HoldfastError("invalid-agent", "start(agent, input) takes an agent made by agent({ … })");
+  }
   if (parts.agentNames.length === 0 || parts.agentNames.includes(agent.name)) return;
   const known = parts.agentNames.join(", ");
   throw new HoldfastError("unknown-agent", `Agent ${agent.name} is not one of this runtime's: ${known}`);

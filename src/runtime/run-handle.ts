@@ -3,11 +3,13 @@ import type { Entry, OutsideFact } from "../domain/entry.ts";
 import { HoldfastError } from "../domain/errors.ts";
 import type { RunId } from "../domain/ids.ts";
 import { textOf } from "../domain/message.ts";
+import { Problems } from "../domain/problems.ts";
 import type { RunState } from "../domain/run-state.ts";
 import { type RunView, viewRun } from "../domain/run-view.ts";
 import { loadState } from "../engine/load.ts";
 import type { RunRow } from "../ports/store.ts";
 import { type Desk, surely } from "./desk.ts";
+import { isIdle } from "./idle.ts";
 import { post } from "./outside-door.ts";
 import type { ActOptions, CancelReceipt, Idle, Run, RunResult, WaitOptions } from "./runtime.ts";
 import { openTicket } from "./tickets.ts";
@@ -31,6 +33,10 @@ export function createRunHandle(id: RunId, desk: Desk): Run<string> {
   }
 
   async function act(fact: OutsideFact, options: ActOptions): Promise<void> {
+    new Problems(options, ["by", "key", "reason"]).refuse(
+      "invalid-options",
+      `${fact.type} of run ${id} is not possible`,
+    );
     const answer = await post({ ...key, fact, key: options.key ?? desk.ids.next() }, desk);
     if (answer.kind === "refused" && answer.code !== "run-ended") {
       throw new HoldfastError(answer.code, `${fact.type} of run ${id} was refused`, { details: { run: id } });
@@ -54,7 +60,8 @@ export function createRunHandle(id: RunId, desk: Desk): Run<string> {
     async output(options = {}): Promise<string> {
       const ended = await result(options);
       if (ended.outcome === "completed") return ended.output;
-      throw new HoldfastError("run-not-completed", `Run ${id} ended as ${ended.outcome}`, {
+      const why = ended.outcome === "failed" ? `: ${ended.error.message}` : "";
+      throw new HoldfastError("run-not-completed", `Run ${id} ended as ${ended.outcome}${why}`, {
         details: { result: ended },
       });
     },
@@ -68,11 +75,6 @@ export function createRunHandle(id: RunId, desk: Desk): Run<string> {
       await act({ type: "pause-requested", by, ...(reason === undefined ? {} : { reason }) }, options);
     },
   };
-}
-
-/** A waiting run that is already due counts as running: something is about to move it. */
-function isIdle(row: RunRow, now: number): boolean {
-  return row.status === "done" || (row.status === "waiting" && (row.wake === undefined || row.wake > now));
 }
 
 async function readResult(key: { scope: Desk["scope"]; run: RunId }, desk: Desk): Promise<RunResult<string>> {

@@ -157,13 +157,22 @@ export interface ListTickets {
   readonly limit?: number;
 }
 
-export type TicketsOf<T> = T extends Tool<infer Input, infer Output> ? CallTicket<Input, Output> : Ticket;
+export type TicketsOf<T, Kind extends TicketKind = TicketKind> = Extract<
+  T extends Tool<infer Input, infer Output> ? CallTicket<Input, Output> : Ticket,
+  { readonly kind: Kind }
+>;
 
 export type OfferedDecision = Exclude<Decision, { kind: "elapsed" | "closed" }>;
 
 export interface Tickets {
   list(filter?: ListTickets): Promise<readonly Ticket[]>;
-  list<T extends Tool>(filter: ListTickets & { readonly tool: T }): Promise<readonly TicketsOf<T>[]>;
+  /** Typed by the tool, and by the kind where one is asked for. */
+  list<T extends Tool, Kind extends TicketKind = TicketKind>(
+    filter: ListTickets & { readonly tool: T; readonly kind?: Kind },
+  ): Promise<readonly TicketsOf<T, Kind>[]>;
+  list<Kind extends TicketKind>(
+    filter: ListTickets & { readonly kind: Kind },
+  ): Promise<readonly Extract<Ticket, { readonly kind: Kind }>[]>;
   get(id: string): Promise<Ticket | undefined>;
   /** By id of the ticket or of its call; `hash` is what the answerer was shown. */
   decide(id: string, answer: OfferedDecision & ActOptions & { readonly hash: string }): Promise<Settlement>;

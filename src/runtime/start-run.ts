@@ -2,19 +2,19 @@
 import type { Agent } from "../domain/agent.ts";
 import type { RunCreated } from "../domain/entry.ts";
 import { HoldfastError } from "../domain/errors.ts";
-import { type Fingerprint, type MessageId, parseId, type RunId, type ThreadId } from "../domain/ids.ts";
+import { type Fingerprint, parseId, type RunId, type ThreadId } from "../domain/ids.ts";
 import { type JsonValue, toJson } from "../domain/json.ts";
 import { type DeclaredManifest, declare } from "../domain/manifest.ts";
-import type { Message, Part } from "../domain/message.ts";
+import type { Message } from "../domain/message.ts";
 import { Problems } from "../domain/problems.ts";
 import { showIssues } from "../domain/standard-schema.ts";
 import type { Birth } from "../ports/store.ts";
 import { type Desk, surely } from "./desk.ts";
 import { tell } from "./outside-door.ts";
+import { readInput } from "./read-input.ts";
 import type { StartInput, StartOptions } from "./runtime.ts";
 
-const optionNames = ["thread", "key", "context", "signal"];
-const roles = ["system", "user", "assistant", "tool"];
+const optionNames = ["thread", "key", "context"];
 
 export async function startRun(
   agent: Agent<unknown>,
@@ -99,40 +99,6 @@ async function checkContext(agent: Agent<unknown>, context: unknown): Promise<Js
   const json = toJson(result.value);
   if (json.ok) return json.value;
   throw new HoldfastError("invalid-input", `The context is not JSON at ${json.path}: ${json.problem}`);
-}
-
-function readInput(input: StartInput, desk: Desk): readonly Message[] {
-  if (typeof input === "string") return [userMessage([{ type: "text", text: input }], desk)].map(storable);
-  if (!Array.isArray(input) || input.length === 0) {
-    throw new HoldfastError("invalid-input", "A run starts with a string, a list of parts or a list of messages");
-  }
-  const items = input as readonly (Part | Message)[];
-  if (items.every((item) => isPart(item))) return [userMessage(items as readonly Part[], desk)].map(storable);
-  return items.map((item, index) => storable(checkMessage(item, index)));
-}
-
-function userMessage(parts: readonly Part[], desk: Desk): Message {
-  return { id: desk.ids.next() as MessageId, role: "user", parts, visibility: "all" };
-}
-
-function isPart(item: unknown): item is Part {
-  return typeof item === "object" && item !== null && "type" in item && !("role" in item);
-}
-
-function checkMessage(item: unknown, index: number): Message {
-  const message = (item ?? {}) as Partial<Message>;
-  const problems: string[] = [];
-  if (!roles.includes(message.role as string)) problems.push(`role must be one of ${roles.join(", ")}`);
-  if (!Array.isArray(message.parts)) problems.push("parts must be a list");
-  if (problems.length > 0) throw new HoldfastError("invalid-input", `Message ${index} does not fit`, { problems });
-  const { role, parts, visibility = "all" } = message as Message;
-  return { id: parseId<MessageId>(`id of message ${index}`, message.id), role, parts, visibility };
-}
-
-function storable(message: Message): Message {
-  const json = toJson(message);
-  if (json.ok) return json.value as unknown as Message;
-  throw new HoldfastError("invalid-input", `The input cannot be stored: ${json.problem} at ${json.path}`);
 }
 
 /** Generated message ids are not part of what was asked. */

@@ -2,6 +2,7 @@
 import { HoldfastError } from "../domain/errors.ts";
 import { type CallId, parseId, type RunId, type ThreadId, type TicketId } from "../domain/ids.ts";
 import { type JsonValue, toJson } from "../domain/json.ts";
+import { Problems } from "../domain/problems.ts";
 import type { SettlementRecord, TicketKind, TicketRecord } from "../domain/ticket.ts";
 import { ticketVerbs } from "../domain/ticket.ts";
 import type { Tool } from "../domain/tool.ts";
@@ -44,10 +45,13 @@ export function createTickets(desk: Desk): Tickets {
 }
 
 function filterOf(filter: ListTickets & { readonly tool?: Tool }, desk: Desk): TicketFilter {
+  const problems = new Problems(filter, ["status", "kind", "run", "thread", "tool", "limit"]);
+  problems.oneOf("status", ["open", "decided"]);
+  problems.oneOf("kind", Object.keys(ticketVerbs));
+  problems.optional("tool", (tool) => typeof (tool as Tool).spec?.name === "string", "must come from tool({ … })");
+  problems.integer("limit", 1, maxLimit);
+  problems.refuse("invalid-options", "Tickets cannot be listed");
   const { status, kind, run, thread, tool, limit = defaultLimit } = filter;
-  if (!Number.isInteger(limit) || limit < 1 || limit > maxLimit) {
-    throw new HoldfastError("invalid-options", `limit must be a whole number from 1 to ${maxLimit}, got ${limit}`);
-  }
   return {
     scope: desk.scope,
     limit,

@@ -3,6 +3,7 @@
 import type { RuntimeSettings } from "../create-runtime.ts";
 import type { Agent } from "../domain/agent.ts";
 import type { JsonValue } from "../domain/json.ts";
+import { Problems } from "../domain/problems.ts";
 import type { Tool } from "../domain/tool.ts";
 import type { Model } from "../ports/provider.ts";
 import type { StoreDefinition } from "../ports/store.ts";
@@ -48,6 +49,10 @@ export interface TestRuntime {
 const leaseMs = 30_000;
 
 export async function testRuntime(options: TestRuntimeOptions): Promise<TestRuntime> {
+  new Problems(options, ["agents", "store", "models", "settings", "intercept"]).refuse(
+    "invalid-options",
+    "No test runtime",
+  );
   const clock = createFakeClock();
   const ids = countingIds();
   const store = options.store ?? memory();

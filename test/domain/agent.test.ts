@@ -36,7 +36,14 @@ test("every option arrives where it is read", () => {
   const instructions = ({ tier }: { tier: string }): string => `Serve ${tier} customers.`;
   const tools = [toolNamed("a"), toolNamed("b")];
   const made = agent({ name: "support", model, instructions, tools, context, budget: { steps: 3, wallTime: 500 } });
-  expect(made).toEqual({ name: "support", model, instructions, tools, context, budget: { steps: 3, wallTimeMs: 500 } });
+  const budget = { steps: 3, wallTimeMs: 500 };
+  expect(made).toMatchObject({ name: "support", model, instructions, tools, context, budget });
+  expect(made.contextSchema).toMatchObject({ type: "object", properties: { tier: { type: "string" } } });
+});
+
+test("a context schema without a JSON form is refused by name", () => {
+  const make = (): unknown => agent({ name: "support", model, instructions: "x", context: z.object({ at: z.date() }) });
+  expect(make).toThrow(/context: cannot be converted to JSON Schema/);
 });
 
 const budgetRule = "must be a whole number from 1 to";

@@ -234,9 +234,18 @@ test("the first pause stands until its ticket is released", () => {
 });
 
 test("tickets on the run itself are numbered by kind", () => {
-  const kinds = ["timer", "timer", "quarantined", "pause"] as const;
+  const kinds = ["timer", "quarantined", "pause"] as const;
   const state = stateOf(j.created(), j.runStarted, ...kinds.map((kind) => j.opened(j.ticket(kind))));
-  expect(state).toMatchObject({ timers: 2, quarantines: 1, pauses: 1 });
+  expect(state).toMatchObject({ timers: 1, quarantines: 1, pauses: 1 });
+});
+
+test("A4 a ticket is not opened over itself", () => {
+  const timer = j.opened(j.ticket("timer"));
+  expect(() => stateOf(j.created(), j.runStarted, timer, timer)).toThrow(/already open/);
+});
+
+test("A2 a run starts once", () => {
+  expect(() => stateOf(j.created(), j.runStarted, j.runStarted)).toThrow(/already started/);
 });
 
 test("a timer that elapsed and a quarantine that is released leave nothing behind", () => {

@@ -131,7 +131,7 @@ test("an unknown option is refused and the known ones are named", () => {
 });
 
 test("one error names every problem and the tool", () => {
-  const error = refusalOf({ name: "refund", input: 1, effect: "x", timeoutMs: 0, retries: 3 });
+  const error = refusalOf({ name: "refund", input: 1, effect: "x", timeoutMs: 0, retries: 3, execute });
   const names = error.problems.map((problem) => problem.split(":")[0]);
   expect(names.sort()).toEqual(["description", "effect", "input", "retries", "timeoutMs"]);
   expect(error.message).toContain('Tool "refund" cannot be defined');
@@ -149,6 +149,9 @@ const combinations: readonly [string, object, string][] = [
   ["a decision for no code", { execute: undefined, resume: "pass-decision-to-tool" }, "resume: pass-decision-to-tool"],
   ["reconcile of a question", { execute: undefined, reconcile: execute }, "reconcile: needs execute"],
   ["approval of a question", { execute: undefined, needsApproval: true }, "needsApproval: needs execute"],
+  ["an effect class of a question", { execute: undefined, effect: "pure" }, "effect: needs execute"],
+  ["a timeout of a question", { execute: undefined, timeoutMs: 5 }, "timeoutMs: needs execute"],
+  ["unknown outcomes of a pure tool", { effect: "pure", onUnknown: "ask" }, 'onUnknown: only "once"'],
   ["code that never runs", { resume: "use-decision-as-result" }, "resume: use-decision-as-result means no execute"],
 ];
 
