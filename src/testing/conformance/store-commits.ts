@@ -208,6 +208,17 @@ export const commits: Record<string, StoreCheck> = {
     assert.deepEqual([third.run, third.threadPosition], ["r3", 0]);
   }),
 
+  "S8 a run claimed while queued and promoted before it ends moves no position back": checked(async ({ store }) => {
+    for (const run of ["r1", "r2", "r3"]) await store.create(birthOf(run, { thread: "t" }));
+    const first = await claimOne(store);
+    await store.post(cancelOf("r2"));
+    const stale = await claimOne(store);
+    await write(store, first, { entries: [started(0), saidAtBirth(0), ended], after: 1 });
+    await write(store, stale, { entries: [ended], after: 2, position: stale.threadPosition });
+    const third = await claimOne(store);
+    assert.deepEqual([stale.threadPosition, third.run, third.threadPosition], [0, "r3", 1]);
+  }),
+
   "S9 refused members of a group fail no neighbour": checked(async ({ store }) => {
     const runs = Array.from({ length: 30 }, (_, n) => `r${n}`);
     await Promise.all(runs.map((run) => store.create(birthOf(run))));
