@@ -1,0 +1,54 @@
+/** What the simulator holds the engine to: every check has a name, which mutant tests expect and reports show. */
+
+export type CheckName =
+  // Inside the store port, at each write.
+  | "stale-epoch"
+  | "commit-below-head"
+  | "fenced-truth"
+  | "behind-truth"
+  | "written-as-answered"
+  | "seq-gapless"
+  | "entries-immutable"
+  | "status-legal"
+  | "fold-refuses"
+  | "nothing-after-end"
+  | "closed-at-end"
+  | "end-over-cancel"
+  | "intent-after-cancel"
+  | "settles-open-intent"
+  | "gate"
+  | "ticket-once"
+  | "ticket-guard"
+  | "one-result"
+  | "one-active-run"
+  | "crash-count"
+  | "wake-left-by-claim"
+  | "wake-set-at-head"
+  | "lease"
+  // In the world and on the bus, as it happens.
+  | "intent-before-effect"
+  | "late-start"
+  | "key-stable"
+  | "once-effects"
+  | "same-key-same-input"
+  | "refused-means-nothing"
+  | "decision-obeyed"
+  | "event-before-commit"
+  // At the end, and of the people.
+  | "inputs-once"
+  | "settlement-shared"
+  | "start-once"
+  | "result-told"
+  | "snapshot-fold"
+  | "rows-follow-journal"
+  | "liveness"
+  | "defect"
+  | "unexpected-error";
+
+export interface Violation {
+  readonly check: CheckName;
+  readonly detail: string;
+  readonly step: number;
+}
+
+export type Report = (check: CheckName, detail: string) => void;
