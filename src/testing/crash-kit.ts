@@ -26,8 +26,8 @@ export interface CrashOptions {
   readonly ways?: readonly CutWay[];
   /** Cuts the recovery too: the second life dies before one of its own calls. */
   readonly twice?: boolean;
-  /** Sits between the kit and the ports: a fault of your own, for every play. */
-  readonly around?: Intercept;
+  /** Sits between the kit and the ports, made anew for every process: a fault of your own, in every play. */
+  readonly around?: () => Intercept;
 }
 
 export interface CrashFailure {

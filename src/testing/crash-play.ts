@@ -29,7 +29,8 @@ export interface PlayRequest {
   readonly scope: Scope;
   /** One per life, in order; the lives after them are uncut. */
   readonly cuts: readonly Cut[];
-  readonly around?: Intercept | undefined;
+  /** Sits between the probe and the ports; made anew for every life. */
+  readonly around?: (() => Intercept) | undefined;
   /** What an operator answers when only a cut made an outcome unknown: by `step.index` of the call. */
   readonly results: ReadonlyMap<string, JsonValue>;
 }
@@ -104,8 +105,8 @@ async function begin(
   const { store } = life;
   const clock = createFakeClock(life.number === 0 ? fakeStart : time.clock.now() + restartMs);
   time.clock = clock;
-  const probe = openProbe(cuts[life.number], around);
-  const world = life.shared.view(probe.isDead);
+  const probe = openProbe(cuts[life.number], around?.());
+  const world = life.shared.view({ isDead: probe.isDead, clock });
   const agents = scenario.agents(world);
   const settings = { leaseMs, pollMs: 60_000, ...scenario.settings, scope };
   const { runtime } = await startProcess({

@@ -5,6 +5,7 @@
 import { HoldfastError } from "../domain/errors.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { Reconciled, ToolContext } from "../domain/tool.ts";
+import type { Clock } from "../ports/clock.ts";
 
 /** One thing that really happened. */
 export interface WorldEffect {
@@ -13,6 +14,8 @@ export interface WorldEffect {
   readonly call: string;
   readonly key: string;
   readonly result: JsonValue;
+  /** When it happened, or will: a request on its way arrives even if its sender has died. */
+  readonly at: number;
 }
 
 /** What a scenario's tools and script see of the outside. */
@@ -21,8 +24,11 @@ export interface World {
   act(tool: string, context: ToolContext, result: JsonValue): Promise<JsonValue>;
   /** A receiver that knows keys: the second request with a key gets the first answer, and nothing happens. */
   actByKey(tool: string, context: ToolContext, result: JsonValue): Promise<JsonValue>;
+  /** As `act`, but what was asked for happens only after `ms`, whatever becomes of the process that asked. */
+  actSlowly(tool: string, context: ToolContext, slowly: { result: JsonValue; ms: number }): Promise<JsonValue>;
   /** What a tool's `reconcile` asks: did the call with this key take effect? */
   find(key: string): Promise<Reconciled>;
+  /** What has happened by now. */
   effects(tool?: string): readonly WorldEffect[];
   /** Waits until someone opens the gate; rejects when the signal aborts first. */
   gate(name: string, signal?: AbortSignal): Promise<void>;
@@ -38,7 +44,7 @@ export interface WorldView extends World {
 
 export interface SharedWorld {
   readonly effects: readonly WorldEffect[];
-  view(isDead: () => boolean): WorldView;
+  view(owner: { readonly isDead: () => boolean; readonly clock: Clock }): WorldView;
 }
 
 const never: Promise<never> = new Promise(() => undefined);
@@ -48,13 +54,14 @@ export function createWorld(): SharedWorld {
   const opened = new Set<string>();
   const listeners = new Set<() => void>();
 
-  function add(tool: string, context: ToolContext, result: JsonValue): JsonValue {
-    effects.push({ tool, run: context.runId, call: context.callId, key: context.idempotencyKey, result });
-    return result;
+  function add(context: ToolContext, effect: Pick<WorldEffect, "tool" | "result" | "at">): JsonValue {
+    effects.push({ ...effect, run: context.runId, call: context.callId, key: context.idempotencyKey });
+    return effect.result;
   }
 
-  function view(isDead: () => boolean): WorldView {
+  function view({ isDead, clock }: { readonly isDead: () => boolean; readonly clock: Clock }): WorldView {
     let waiting = 0;
+    const happened = (): readonly WorldEffect[] => effects.filter((each) => each.at <= clock.now());
 
     /** A wait that ends when `check` holds, or rejects when the signal aborts. */
     function wait(check: () => boolean, signal?: AbortSignal): Promise<void> {
@@ -79,18 +86,26 @@ export function createWorld(): SharedWorld {
 
     return {
       waiting: () => waiting,
-      act: async (tool, context, result) => (isDead() ? never : add(tool, context, result)),
+      act: async (tool, context, result) => (isDead() ? never : add(context, { tool, result, at: clock.now() })),
       async actByKey(tool, context, result) {
         if (isDead()) return never;
         const first = effects.find((each) => each.key === context.idempotencyKey);
-        return first ? first.result : add(tool, context, result);
+        return first ? first.result : add(context, { tool, result, at: clock.now() });
+      },
+      async actSlowly(tool, context, { result, ms }) {
+        if (isDead()) return never;
+        add(context, { tool, result, at: clock.now() + ms });
+        waiting += 1;
+        await clock.sleep(ms);
+        waiting -= 1;
+        return result;
       },
       async find(key) {
         if (isDead()) return never;
-        const effect = effects.find((each) => each.key === key);
+        const effect = happened().find((each) => each.key === key);
         return effect ? { status: "done", result: effect.result } : { status: "not-done" };
       },
-      effects: (tool) => effects.filter((each) => tool === undefined || each.tool === tool),
+      effects: (tool) => happened().filter((each) => tool === undefined || each.tool === tool),
       gate: (name, signal) => wait(() => opened.has(name), signal),
       open(name) {
         opened.add(name);

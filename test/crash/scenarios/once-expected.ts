@@ -70,6 +70,40 @@ export const onceRows: ExpectedRows = {
       },
     },
   },
+  "takes effect late, once with reconcile": {
+    uncut: {
+      runs: [
+        {
+          outcome: "completed",
+          transcript: [
+            "user: Go.",
+            'assistant: [charge {"order":"1"}]',
+            'tool: charge = {"done":"1"}',
+            "assistant: Charged.",
+          ],
+        },
+      ],
+      effects: ['1.0 charge {"done":"1"} of start'],
+      unknown: [],
+    },
+    afterError: {
+      "tool.execute charge 1.0": {
+        runs: [
+          {
+            outcome: "completed",
+            transcript: [
+              "user: Go.",
+              'assistant: [charge {"order":"1"}]',
+              "tool: charge ! tool-failed",
+              "assistant: Charged.",
+            ],
+          },
+        ],
+        effects: [],
+        unknown: [],
+      },
+    },
+  },
   "throws after its effect, once": {
     uncut: {
       runs: [

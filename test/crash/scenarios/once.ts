@@ -17,7 +17,6 @@ function charging(
         tools: [acting(world, { effect: "once", ...how, name: "charge" })],
       }),
     ],
-    ...(how.reconciles ? {} : { unknownsAnsweredByScript: 0 }),
   });
 }
 
@@ -61,6 +60,8 @@ function isFirstUnknown(ticket: Ticket): ticket is Extract<Ticket, { kind: "unkn
 export const once = [
   charging("once"),
   charging("once with reconcile", { reconciles: true }),
+  // Asked too early, the world says "not done" of what is still on its way.
+  charging("takes effect late, once with reconcile", { reconciles: true, slowMs: 50_000 }),
   charging("throws after its effect, once", { after: broken }),
   charging("throws after its effect, once with reconcile", { after: broken, reconciles: true }),
   charging("throws after its effect, idempotent", { after: broken, effect: "idempotent" }),

@@ -17,6 +17,8 @@ interface Acting {
   readonly needsApproval?: boolean | ((input: Order) => Promise<boolean>);
   readonly passDecision?: boolean;
   readonly timeoutMs?: number;
+  /** Its effect happens only so much later, even if its process has died. */
+  readonly slowMs?: number;
   /** After its effect. */
   readonly after?: (context: ToolContext, world: World) => Promise<unknown>;
 }
@@ -36,7 +38,8 @@ export function acting(world: World, how: Acting): Tool {
     execute: async (input, context) => {
       const result = { done: input.order };
       if (effect === "idempotent") await world.actByKey(name, context, result);
-      if (effect === "once") await world.act(name, context, result);
+      else if (how.slowMs !== undefined) await world.actSlowly(name, context, { result, ms: how.slowMs });
+      else if (effect === "once") await world.act(name, context, result);
       return (await how.after?.(context, world)) ?? result;
     },
   });

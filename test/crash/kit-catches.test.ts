@@ -1,0 +1,107 @@
+/** The kit is itself put to the test: what is broken on purpose must be found, and only then. */
+import { expect, test } from "vitest";
+import type { Commit, Snapshot } from "../../src/ports/store.ts";
+import { type CrashOptions, crashEverywhere } from "../../src/testing/crash-kit.ts";
+import type { CrashScenario } from "../../src/testing/crash-scenario.ts";
+import type { World } from "../../src/testing/crash-world.ts";
+import { fakeStart } from "../../src/testing/fake-clock.ts";
+import type { Intercept } from "../../src/testing/intercept.ts";
+import { acting, calling, clerk, scenario } from "./scenarios/pieces.ts";
+
+type Effect = "idempotent" | "once";
+
+function refunding(effect: Effect, world: (real: World) => World = (real) => real): CrashScenario {
+  return scenario({
+    name: "refunding",
+    agents: (real) => [
+      clerk({
+        answers: [calling("refund"), "Refunded."],
+        tools: [acting(world(real), { name: "refund", effect })],
+      }),
+    ],
+  });
+}
+
+async function problemsWith(options: CrashOptions, broken: CrashScenario): Promise<readonly string[]> {
+  const report = await crashEverywhere(broken, options);
+  return report.failures.flatMap(({ cut, problems }) => problems.map((problem) => `${cut}: ${problem}`));
+}
+
+test("the kit finds nothing wrong where nothing is", async () => {
+  expect(await problemsWith({}, refunding("idempotent"))).toEqual([]);
+  expect(await problemsWith({}, refunding("once"))).toEqual([]);
+});
+
+test("the kit catches code that is run twice", async () => {
+  const twice: Intercept = async (call, proceed) => {
+    if (call.method === "execute") await proceed();
+    return proceed();
+  };
+  const problems = await problemsWith({ around: () => twice }, refunding("once"));
+  expect(problems[0]).toContain("uncut: refund twice by");
+});
+
+test("the kit catches a key that changes with the process", async () => {
+  const forgetful = (real: World): World => ({
+    ...real,
+    actByKey: (name, context, result) => {
+      const idempotencyKey = `${context.idempotencyKey} ${context.fence}`;
+      return real.actByKey(name, { ...context, idempotencyKey }, result);
+    },
+  });
+  const problems = await problemsWith({}, refunding("idempotent", forgetful));
+  expect(problems.length).toBeGreaterThan(0);
+  for (const problem of problems) expect(problem).toMatch(/^(before|after) .*: effect that should not be: 1\.0 refund/);
+});
+
+test("the kit catches a store that says committed before it has written", async () => {
+  const problems = await problemsWith({ around: writeBehind }, refunding("once"));
+  expect(problems.filter((problem) => problem.startsWith("uncut"))).toEqual([]);
+  expect(problems.some((problem) => problem.includes("effect that should not be: 1.0 refund"))).toBe(true);
+});
+
+/** Writes a commit only when the next call comes: a process that dies in between never wrote it. */
+function writeBehind(): Intercept {
+  let pending: (() => Promise<unknown>) | undefined;
+  return async (call, proceed) => {
+    if (call.port !== "store") return proceed();
+    const write = pending;
+    pending = undefined;
+    await write?.();
+    if (call.method !== "commit" || endsRun(call.args[0] as Commit)) return proceed();
+    pending = proceed;
+    return { kind: "committed", at: fakeStart } as Awaited<ReturnType<typeof proceed>>;
+  };
+}
+
+function endsRun({ entries }: Commit): boolean {
+  return entries.some((entry) => entry.type === "run-ended");
+}
+
+test("the kit catches a snapshot that does not fit its journal", async () => {
+  const forgetsUsage: Intercept = (call, proceed) => {
+    if (call.method !== "saveSnapshot") return proceed();
+    const snapshot = call.args[1] as { -readonly [Key in keyof Snapshot]: Snapshot[Key] };
+    snapshot.state = JSON.stringify({ ...JSON.parse(snapshot.state), usage: { inputTokens: 0, outputTokens: 0 } });
+    return proceed();
+  };
+  const kept = { ...refunding("once"), settings: { limits: { snapshotEvery: 1 } } };
+  expect(await problemsWith({}, kept)).toEqual([]);
+  const problems = await problemsWith({ around: () => forgetsUsage }, kept);
+  expect(problems[0]).toContain("its snapshot folds to another state");
+});
+
+test("the kit catches an end that comes twice", async () => {
+  const problems = await problemsWith({ around: () => endsTwice, ways: ["before"] }, refunding("idempotent"));
+  expect(problems.some((problem) => problem.includes("it has 2 run-ended"))).toBe(true);
+});
+
+/** A second end in the same commit: the store has no opinion about it, the journal must. */
+const endsTwice: Intercept = (call, proceed) => {
+  if (call.method === "commit" && endsRun(call.args[0] as Commit)) {
+    const commit = call.args[0] as { -readonly [Key in keyof Commit]: Commit[Key] };
+    const last = commit.entries.at(-1);
+    if (last) commit.entries = [...commit.entries, last];
+  }
+  return proceed();
+};
