@@ -68,8 +68,11 @@ export function createInProcessDispatcher(options: InProcessOptions): Dispatcher
     },
     async close() {
       unsubscribe?.();
-      if (worker) await drain(worker);
-      await loops;
+      if (!worker) return;
+      worker.stop.abort();
+      wake(worker);
+      await loops; // what was being claimed is in hand now
+      await drain(worker);
     },
   };
 }
@@ -123,7 +126,8 @@ async function recoverClaims(worker: Worker, request: Parameters<Store["claim"]>
 }
 
 function take(worker: Worker, claim: Claim): void {
-  if (worker.inHand.has(claim.run)) return; // P1
+  const before = worker.inHand.get(claim.run);
+  if (before) return takeAfter(worker, claim, before); // P1
   const lost = new AbortController();
   let { leaseUntil } = claim;
   let listener: ((seq: number) => void) | undefined;
@@ -153,6 +157,15 @@ function take(worker: Worker, claim: Claim): void {
       leaseUntil = until;
     },
   });
+}
+
+/** The run was given back, or lost, and claimed again before its loop had returned: that claim is over, this one counts. */
+function takeAfter(worker: Worker, claim: Claim, before: Held): void {
+  before.lose();
+  before.done.then(
+    () => take(worker, claim),
+    () => take(worker, claim),
+  );
 }
 
 async function advance(worker: Worker, held: HeldClaim): Promise<void> {
@@ -205,8 +218,6 @@ async function renew(worker: Worker, held: Held): Promise<void> {
 /** Runs in hand may come to rest within the grace; after it they are let go as if the process had died. */
 async function drain(worker: Worker): Promise<void> {
   const { clock, closeGraceMs } = worker.options;
-  worker.stop.abort();
-  wake(worker);
   const timer = new AbortController();
   const drained = Promise.all([...worker.inHand.values()].map((held) => held.done)).then(() => timer.abort());
   if (worker.inHand.size > 0) await clock.sleep(closeGraceMs, timer.signal);
