@@ -1,4 +1,5 @@
 /** The error catalogue: one class, one table. `retry` is read in engine/retry.ts and nowhere else. */
+import { carries } from "./json.ts";
 
 export type RetryClass = "never" | "later" | "reload";
 
@@ -152,7 +153,7 @@ export class HoldfastError extends Error {
 
 /** Recognises errors across duplicate installs; never by message text. */
 export function isHoldfastError(value: unknown, code?: ErrorCode): value is HoldfastError {
-  if (typeof value !== "object" || value === null || !(marker in value)) return false;
+  if (!carries(value, marker)) return false;
   return code === undefined || (value as HoldfastError).code === code;
 }
 
@@ -167,5 +168,5 @@ export class ToolFailure extends Error {
 }
 
 export function isToolFailure(value: unknown): value is ToolFailure {
-  return typeof value === "object" && value !== null && "~toolFailure" in value;
+  return carries(value, "~toolFailure");
 }

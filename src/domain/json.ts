@@ -16,12 +16,18 @@ export interface JsonLimits {
 export const valueLimits: JsonLimits = { maxBytes: 1024 * 1024, maxDepth: 64 };
 
 class NotJson {
+  readonly #mine = true;
   readonly path: string;
   readonly problem: string;
 
   constructor(path: string, problem: string) {
     this.path = path;
     this.problem = problem;
+  }
+
+  /** Not instanceof: what a foreign getter throws may throw again when its prototype is asked for. */
+  static is(value: unknown): value is NotJson {
+    return typeof value === "object" && value !== null && #mine in value;
   }
 }
 
@@ -35,7 +41,7 @@ export function toJson(value: unknown, limits: JsonLimits = valueLimits): JsonCh
     }
     return { ok: true, value: json, bytes };
   } catch (cause) {
-    if (cause instanceof NotJson) return { ok: false, path: cause.path, problem: cause.problem };
+    if (NotJson.is(cause)) return { ok: false, path: cause.path, problem: cause.problem };
     return { ok: false, path: "$", problem: `reading the value threw: ${messageOf(cause)}` };
   }
 }
@@ -103,11 +109,28 @@ function inside(walk: Walk, step: string): Walk {
   return { ...walk, path: walk.path + step, depth: walk.depth + 1 };
 }
 
+/** What was thrown, in words, whatever it is: well-formed and not too long to be read. */
 export function messageOf(cause: unknown): string {
-  if (cause instanceof Error) return cause.message;
   try {
-    return String(cause);
+    return shortened(String(carries(cause, "message") ? (cause as { message: unknown }).message : cause));
   } catch {
     return "a value that cannot be shown";
+  }
+}
+
+const longestMessage = 16 * 1024;
+
+/** Words from outside, fit for a journal. */
+export function shortened(text: string): string {
+  const said = text.length > longestMessage ? `${text.slice(0, longestMessage)}… (${text.length} characters)` : text;
+  return said.toWellFormed();
+}
+
+/** Whether a foreign value has a key; one that throws when it is asked has none. */
+export function carries(value: unknown, key: PropertyKey): boolean {
+  try {
+    return typeof value === "object" && value !== null && key in value;
+  } catch {
+    return false;
   }
 }

@@ -1,6 +1,6 @@
 /** Tool: `ToolSpec` (data, part of the manifest) and its code. `tool()` refuses every wrong option at once. */
 import type { CallId, RunId, ThreadId } from "./ids.ts";
-import type { JsonObject, JsonValue } from "./json.ts";
+import { carries, type JsonObject, type JsonValue } from "./json.ts";
 import { jsonSchemaOf } from "./json-schema.ts";
 import { isFunction, Problems, shown } from "./problems.ts";
 import { type InputOf, isStandardSchema, type OutputOf, type StandardSchema } from "./standard-schema.ts";
@@ -191,5 +191,5 @@ export function tellModel<Value>(value: Value, say: string): ToldResult<Value> {
 }
 
 export function toldToModel(value: unknown): ToldResult<unknown> | undefined {
-  return typeof value === "object" && value !== null && told in value ? (value as ToldResult<unknown>) : undefined;
+  return carries(value, told) ? (value as ToldResult<unknown>) : undefined;
 }

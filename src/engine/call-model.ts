@@ -1,7 +1,8 @@
 /** One model call: build the request, read the stream, assemble one reply. Failures become values. */
+import type { FinishReason } from "../domain/entry.ts";
 import { HoldfastError } from "../domain/errors.ts";
 import { callId, replyId } from "../domain/ids.ts";
-import { toJson } from "../domain/json.ts";
+import { messageOf, shortened, toJson } from "../domain/json.ts";
 import type { CallInput, Part } from "../domain/message.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { ModelPart, ModelRequest } from "../ports/provider.ts";
@@ -31,19 +32,19 @@ export async function callModel(call: ModelCall, deps: EngineDeps): Promise<Mode
   if (within.kind === "value") return { kind: "reply", ...within.value, verdicts: [] };
   if (within.kind === "timeout") controller.abort();
   else if (controller.signal.aborted) return { kind: "aborted" };
-  const error =
-    within.kind === "timeout"
-      ? new HoldfastError(
-          "model-timeout",
-          `${call.agent.model.description.model} did not answer in ${order.timeoutMs} ms`,
-        )
-      : classifyModelError(within.cause);
-  const { retryAfterMs } = error.details;
+  if (within.kind === "threw") return modelFailure(within.cause);
+  const { model } = call.agent.model.description;
+  return modelFailure(new HoldfastError("model-timeout", `${model} did not answer in ${order.timeoutMs} ms`));
+}
+
+export function modelFailure(cause: unknown): ModelOutcome {
+  const { code, message, retry, details } = classifyModelError(cause);
+  const { retryAfterMs } = details;
   return {
     kind: "failed",
-    error: { code: error.code, message: error.message },
-    retry: error.retry,
-    ...(typeof retryAfterMs === "number" ? { retryAfterMs } : {}),
+    error: { code, message: shortened(message) },
+    retry,
+    ...(Number.isFinite(retryAfterMs) ? { retryAfterMs: Number(retryAfterMs) } : {}),
   };
 }
 
@@ -53,7 +54,8 @@ async function readReply(call: ModelCall, live: LiveMessage): Promise<Reply> {
   const parts: Part[] = [];
   let finish: Extract<ModelPart, { type: "finish" }> | undefined;
   for await (const part of agent.model.call(requestOf(call), controller.signal)) {
-    if (finish) throw malformed(call, `a ${part.type} after its finish`);
+    const problem = finish ? "a part after its finish" : problemOf(part);
+    if (problem) throw malformed(call, problem);
     if (part.type === "finish") finish = part;
     else {
       if (part.type !== "tool-call") live.write(part);
@@ -61,7 +63,45 @@ async function readReply(call: ModelCall, live: LiveMessage): Promise<Reply> {
     }
   }
   if (!finish) throw malformed(call, "the stream ended without a finish");
-  return { parts, finish: finish.reason, usage: finish.usage };
+  const { inputTokens, outputTokens } = finish.usage;
+  return { parts: parts.map(wellFormed), finish: finish.reason, usage: { inputTokens, outputTokens } };
+}
+
+const finishReasons: readonly string[] = [
+  "stop",
+  "tool-calls",
+  "length",
+  "content-filter",
+  "error",
+  "other",
+] satisfies readonly FinishReason[];
+
+/** A provider is foreign code: what it yields is looked at before it is believed. */
+function problemOf(part: ModelPart): string | undefined {
+  switch (part?.type) {
+    case "text-delta":
+    case "reasoning-delta":
+    case "tool-input-delta":
+      return typeof part.text === "string" ? undefined : `a ${part.type} without text`;
+    case "tool-call": {
+      const words = [part.tool, part.inputText, part.alias];
+      return words.every((word) => typeof word === "string") ? undefined : "a tool-call that lacks text";
+    }
+    case "finish": {
+      const counts = [part.usage?.inputTokens, part.usage?.outputTokens];
+      if (!counts.every((count) => Number.isSafeInteger(count) && Number(count) >= 0)) return "a finish without usage";
+      return finishReasons.includes(part.reason) ? undefined : `the finish reason ${messageOf(part.reason)}`;
+    }
+    default:
+      return `a part of the unknown type ${messageOf((part as { type?: unknown } | null)?.type)}`;
+  }
+}
+
+/** Only of the whole: a stream may cut a pair of surrogates in two. */
+function wellFormed(part: Part): Part {
+  if (part.type === "text" || part.type === "reasoning") return { ...part, text: part.text.toWellFormed() };
+  if (part.type !== "tool-call") return part;
+  return { ...part, tool: shortened(part.tool), ...(part.alias ? { alias: shortened(part.alias) } : {}) };
 }
 
 function placeOf({ state, order }: ModelCall): Pick<LivePlace, "scope" | "run" | "thread" | "step"> {
@@ -117,7 +157,7 @@ export function readInput(text: string): CallInput {
   try {
     parsed = JSON.parse(text);
   } catch (cause) {
-    return { kind: "text", text: text.toWellFormed(), problem: cause instanceof Error ? cause.message : "not JSON" };
+    return { kind: "text", text: shortened(text), problem: messageOf(cause) };
   }
   const json = toJson(parsed);
   if (json.ok) return { kind: "json", value: json.value };

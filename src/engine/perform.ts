@@ -1,9 +1,9 @@
 /** Carries out one order and says, as a fact, how it ended. Never rejects for what user code does. */
 import type { Verdict } from "../domain/entry.ts";
 import type { RunState } from "../domain/run-state.ts";
-import { callModel } from "./call-model.ts";
+import { callModel, modelFailure } from "./call-model.ts";
 import type { BoundAgent, EngineDeps } from "./deps.ts";
-import { reconcileLost, runTool } from "./run-tools.ts";
+import { brokenEnd, reconcileLost, runTool } from "./run-tools.ts";
 import { settleWithin } from "./settle-within.ts";
 import type { Transcript } from "./transcript.ts";
 import type { Fact, JudgeOrder, ModelOrder, ReconcileOrder, ToolOrder } from "./work.ts";
@@ -23,19 +23,24 @@ export interface Performance<Wanted> {
 
 export async function performModel(what: Performance<ModelOrder>, stage: Stage): Promise<Fact> {
   const { effect, attempt } = what.order;
-  const outcome = await callModel({ ...what, transcript: stage.transcript, agent: stage.boundAgent }, stage);
+  const call = { ...what, transcript: stage.transcript, agent: stage.boundAgent };
+  const outcome = await callModel(call, stage).catch(modelFailure);
   return { kind: "model-settled", effect, attempt, outcome };
 }
 
 export async function performTool(what: Performance<ToolOrder>, stage: Stage): Promise<Fact> {
   const { effect, attempt, call } = what.order;
-  const ended = await runTool({ ...what, agent: stage.boundAgent, epoch: stage.epoch }, stage);
+  const ended = await runTool({ ...what, agent: stage.boundAgent, epoch: stage.epoch }, stage).catch((cause: unknown) =>
+    brokenEnd(what.order, stage.boundAgent.tools.spec(what.order.tool), cause),
+  );
   return { kind: "tool-settled", effect, attempt, call, ...ended };
 }
 
 export async function performReconcile(order: ReconcileOrder, stage: Stage): Promise<Fact> {
   const { effect, attempt, call } = order;
-  const ended = await reconcileLost(order, stage.boundAgent, stage.clock);
+  const ended = await reconcileLost(order, stage.boundAgent, stage.clock).catch((cause: unknown) =>
+    brokenEnd(order, stage.boundAgent.tools.spec(order.tool), cause),
+  );
   return { kind: "tool-settled", effect, attempt, call, ...ended };
 }
 

@@ -1,5 +1,6 @@
 /** The only reader of an error's retry class: whether, and when, to try again. */
 import { HoldfastError, isHoldfastError, type RetryClass } from "../domain/errors.ts";
+import { messageOf } from "../domain/json.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Hash } from "../ports/hash.ts";
 import type { Logger } from "../ports/logger.ts";
@@ -58,6 +59,5 @@ export async function persist<T>(what: string, patience: Patience, call: () => P
 /** What a provider threw, in our terms. The edge names it; this only reads the name. */
 export function classifyModelError(cause: unknown): HoldfastError {
   if (isHoldfastError(cause)) return cause;
-  const message = cause instanceof Error ? cause.message : String(cause);
-  return new HoldfastError("model-failed", `The provider failed: ${message}`, { cause });
+  return new HoldfastError("model-failed", `The provider failed: ${messageOf(cause)}`, { cause });
 }

@@ -8,12 +8,11 @@
  * T4 A result that is not JSON is told as such, never dropped and never stored half.
  */
 import { errorResult } from "../domain/apply-call.ts";
-import type { Settled } from "../domain/entry.ts";
 import { isToolFailure } from "../domain/errors.ts";
-import { messageOf, toJson } from "../domain/json.ts";
-import type { CallErrorCode, CallResult } from "../domain/message.ts";
+import { type JsonCheck, messageOf, shortened, toJson } from "../domain/json.ts";
+import type { CallErrorCode } from "../domain/message.ts";
 import type { RunState } from "../domain/run-state.ts";
-import { type ToolContext, toldToModel } from "../domain/tool.ts";
+import { type ToolContext, type ToolSpec, toldToModel } from "../domain/tool.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { BoundAgent, EngineDeps } from "./deps.ts";
 import { settleWithin, type Within } from "./settle-within.ts";
@@ -37,7 +36,7 @@ export async function runTool(call: ToolCall, deps: EngineDeps): Promise<Ended> 
   const attempt = agent.tools.execute(order.tool, order.input, context);
   const within = await settleWithin(attempt, order.timeoutMs, deps.clock);
   if (within.kind === "value") return valueEnd(within.value);
-  if (within.kind === "threw" && isToolFailure(within.cause)) return refusedEnd("tool-failed", within.cause.message);
+  if (within.kind === "threw" && isToolFailure(within.cause)) return refusedEnd("tool-failed", show(within));
   const aborted = controller.signal.aborted;
   if (within.kind === "timeout") controller.abort();
   if (spec.effect === "once") return onceEnd(call, within, deps);
@@ -92,18 +91,27 @@ async function askUntilCertain(question: Question, agent: BoundAgent, clock: Clo
 function valueEnd(value: unknown): Ended {
   const told = toldToModel(value);
   const json = toJson(told ? told.value : value);
-  if (!json.ok) {
-    const message = `The tool ran, but its result cannot be stored: ${json.problem} at ${json.path}`;
-    return refusedEnd("invalid-result", message);
-  }
-  const result: CallResult = { kind: "value", value: json.value, ...(told ? { say: told.say } : {}) };
-  return { settled: { kind: "done" }, result };
+  if (!json.ok) return unstorable("its result", json);
+  if (!told) return { settled: { kind: "done" }, result: { kind: "value", value: json.value } };
+  const said = toJson(told.say);
+  if (!said.ok) return unstorable("what it tells the model", said);
+  return { settled: { kind: "done" }, result: { kind: "value", value: json.value, say: String(said.value) } };
+}
+
+function unstorable(what: string, { problem, path }: Extract<JsonCheck, { ok: false }>): Ended {
+  return refusedEnd("invalid-result", shortened(`The tool ran, but ${what} cannot be stored: ${problem} at ${path}`));
+}
+
+/** L3: an attempt whose end cannot even be described is settled all the same. */
+export function brokenEnd(order: ToolOrder | ReconcileOrder, spec: ToolSpec | undefined, cause: unknown): Ended {
+  const why = `its end could not be read: ${messageOf(cause)}`;
+  if (spec && spec.effect !== "once") return refusedEnd("tool-failed", why);
+  const decidableFrom = order.kind === "tool" ? order.startBy + order.timeoutMs : order.certainAt;
+  return { settled: { kind: "unknown", why, decidableFrom } };
 }
 
 function refusedEnd(code: CallErrorCode, message: string): Ended {
-  const said = message.toWellFormed();
-  const settled: Settled = { kind: "refused", code, message: said };
-  return { settled, result: errorResult(code, said) };
+  return { settled: { kind: "refused", code, message }, result: errorResult(code, message) };
 }
 
 function contextOf(call: ToolCall, deps: EngineDeps): ToolContext {
