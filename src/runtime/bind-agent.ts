@@ -2,7 +2,7 @@
 import type { Agent } from "../domain/agent.ts";
 import type { Verdict } from "../domain/entry.ts";
 import { ToolFailure } from "../domain/errors.ts";
-import { type JsonValue, messageOf } from "../domain/json.ts";
+import { type JsonValue, messageOf, shortened } from "../domain/json.ts";
 import { type SchemaResult, showIssues } from "../domain/standard-schema.ts";
 import type { Tool } from "../domain/tool.ts";
 import type { BoundAgent } from "../engine/deps.ts";
@@ -49,8 +49,7 @@ export function createToolRunner(tools: readonly Tool[]): ToolRunner {
       const tool = byName.get(call.tool);
       if (!tool) return unknownTool(call.tool, [...byName.keys()]);
       try {
-        const result = parse(tool, call.input);
-        return result instanceof Promise ? later(result.then((r) => gate(tool, call, r))) : gate(tool, call, result);
+        return whenKnown(parse(tool, call.input), (result) => gate(tool, call, result));
       } catch (cause) {
         return brokenCheck(cause);
       }
@@ -70,7 +69,7 @@ export function createToolRunner(tools: readonly Tool[]): ToolRunner {
 
 function gate(tool: Tool, call: JudgedCall, result: SchemaResult<unknown>): Verdict | Promise<Verdict> {
   if (result.issues) {
-    return { kind: "refuse", code: "invalid-input", message: showIssues(result.issues).toWellFormed() };
+    return { kind: "refuse", code: "invalid-input", message: shortened(showIssues(result.issues)) };
   }
   if (call.edited) return { kind: "allow" }; // an edit itself answers the ask
   const { spec, code } = tool;
@@ -78,8 +77,19 @@ function gate(tool: Tool, call: JudgedCall, result: SchemaResult<unknown>): Verd
   if (spec.resume === "pass-decision-to-tool" && spec.gate === "never") return ask("input", `Answer for ${spec.name}`);
   if (spec.gate === "always") return ask("approval", `Run ${spec.name}?`);
   if (!code.needsApproval) return { kind: "allow" };
-  const needed = code.needsApproval(result.value);
-  return needed instanceof Promise ? later(needed.then((yes) => verdict(yes, spec.name))) : verdict(needed, spec.name);
+  return whenKnown(code.needsApproval(result.value), (yes) => verdict(yes, spec.name));
+}
+
+/** Goes on at once with a plain value; with anything that can be awaited, later. */
+function whenKnown<T>(
+  value: T | PromiseLike<T>,
+  next: (value: T) => Verdict | Promise<Verdict>,
+): Verdict | Promise<Verdict> {
+  return isAwaitable(value) ? later(Promise.resolve(value).then(next)) : next(value);
+}
+
+function isAwaitable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  return typeof (value as Partial<PromiseLike<T>> | null | undefined)?.then === "function";
 }
 
 function verdict(needed: boolean, tool: string): Verdict {
@@ -96,11 +106,7 @@ function later(verdict: Promise<Verdict>): Promise<Verdict> {
 }
 
 function brokenCheck(cause: unknown): Verdict {
-  return {
-    kind: "refuse",
-    code: "tool-failed",
-    message: `Checking the call threw: ${messageOf(cause)}`.toWellFormed(),
-  };
+  return { kind: "refuse", code: "tool-failed", message: `Checking the call threw: ${messageOf(cause)}` };
 }
 
 function unknownTool(name: string, known: readonly string[]): Verdict {
