@@ -22,7 +22,7 @@ const highestRate: FaultProfile = {
   error: 0.12,
   "commit-unknown": 0.2,
   delay: 0.1,
-  pause: 0.04,
+  pause: 0.08,
   "hint-lost": 1,
   "hint-doubled": 0.3,
 };

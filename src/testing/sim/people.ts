@@ -69,13 +69,15 @@ export function pause({ owner, crowd }: Person, ms: number): Promise<void> {
   return crowd.scheduler.turn(owner, `looks up after ${ms} ms`, ms);
 }
 
-/** Some run, once there is one, at some time of the chaos. */
+/** Some run, once it is there, and mostly while it is young: what comes later finds it waiting or done. */
 export async function someRun(person: Person): Promise<RunId> {
   const { chance, crowd } = person;
+  const { name } = chance.pick(crowd.plan.runs);
+  const patience = chance.int(chance.pick([60, 300, 1_500]));
   for (;;) {
-    await pause(person, chance.between(5, Math.round(crowd.plan.chaosMs / 2)));
-    const started = [...crowd.log.started.values()];
-    if (started.length > 0) return chance.pick(started);
+    await pause(person, patience);
+    const started = crowd.log.started.get(name);
+    if (started !== undefined) return started;
   }
 }
 

@@ -52,7 +52,7 @@ export interface Plan {
 
 export function drawPlan(seed: number, random: Random): Plan {
   const threads = random.between(1, 2);
-  const count = random.pick([1, 1, 2, 2, 3]);
+  const count = random.pick([1, 2, 2, 3]);
   const numbers = counter();
   const runs = Array.from({ length: count }, (_, index) => drawRun(index + 1, { random, threads, numbers }));
   return {
@@ -61,7 +61,7 @@ export function drawPlan(seed: number, random: Random): Plan {
     settings: drawSettings(random),
     runs,
     people: drawPeople(random),
-    chaosMs: random.between(1_000, 4_000),
+    chaosMs: random.between(1_000, 5_000),
   };
 }
 
@@ -88,9 +88,9 @@ function drawPeople(random: Random): PeoplePlan {
   return {
     approverPaceMs: random.pick([60, 200, 600]),
     helpful: random.chance(0.6),
-    cancels: random.chance(0.3) ? random.between(1, 2) : 0,
-    pauses: random.chance(0.2) ? random.between(1, 2) : 0,
-    inputs: random.chance(0.3) ? random.between(1, 3) : 0,
+    cancels: random.chance(0.35) ? random.between(1, 2) : 0,
+    pauses: random.chance(0.25) ? random.between(1, 2) : 0,
+    inputs: random.chance(0.4) ? random.between(1, 4) : 0,
     waits: random.chance(0.2),
   };
 }
@@ -102,7 +102,7 @@ interface Drawing {
 }
 
 function drawRun(index: number, { random, threads, numbers }: Drawing): RunPlan {
-  const length = random.between(1, 3);
+  const length = random.between(1, 5);
   return {
     name: `r${index}`,
     agent: `a${index}`,
@@ -119,7 +119,7 @@ function drawRun(index: number, { random, threads, numbers }: Drawing): RunPlan 
 
 function drawStep(random: Random, numbers: () => number): StepPlan {
   const failures = random.chance(0.15) ? random.between(1, 2) : 0;
-  const count = random.pick([0, 1, 1, 2, 2, 3]);
+  const count = random.pick([0, 1, 1, 2, 2, 3, 4]);
   return {
     failures,
     fatal: failures > 0 && random.chance(0.15),
