@@ -2,7 +2,7 @@
 import type { Agent } from "../domain/agent.ts";
 import type { Verdict } from "../domain/entry.ts";
 import { ToolFailure } from "../domain/errors.ts";
-import { type JsonValue, messageOf, shortened } from "../domain/json.ts";
+import { carries, type JsonValue, messageOf, shortened } from "../domain/json.ts";
 import { type SchemaResult, showIssues } from "../domain/standard-schema.ts";
 import type { Tool } from "../domain/tool.ts";
 import type { BoundAgent } from "../engine/deps.ts";
@@ -68,6 +68,7 @@ export function createToolRunner(tools: readonly Tool[]): ToolRunner {
 }
 
 function gate(tool: Tool, call: JudgedCall, result: SchemaResult<unknown>): Verdict | Promise<Verdict> {
+  if (!result.issues && !carries(result, "value")) throw new TypeError("The schema gave neither a value nor issues");
   if (result.issues) {
     return { kind: "refuse", code: "invalid-input", message: shortened(showIssues(result.issues)) };
   }
