@@ -7,6 +7,18 @@ import type { Desk } from "./desk.ts";
 import type { StartInput } from "./runtime.ts";
 
 const roles = ["system", "user", "assistant", "tool"];
+const visibilities = ["all", "internal"];
+/** What a part of each type cannot do without. */
+const words: Readonly<Record<Part["type"], readonly string[]>> = {
+  text: ["text"],
+  reasoning: ["text"],
+  image: ["mediaType", "url"],
+  file: ["mediaType", "url"],
+  "tool-call": ["call", "tool"],
+  "tool-result": ["call", "tool"],
+  data: ["name"],
+};
+const records: Readonly<Partial<Record<Part["type"], string>>> = { "tool-call": "input", "tool-result": "result" };
 
 export function readInput(input: StartInput, desk: Desk): readonly Message[] {
   if (typeof input === "string") return [userMessage([{ type: "text", text: input }], desk)].map(storable);
@@ -14,8 +26,10 @@ export function readInput(input: StartInput, desk: Desk): readonly Message[] {
     throw new HoldfastError("invalid-input", "A run starts with a string, a list of parts or a list of messages");
   }
   const items = input as readonly (Part | Message)[];
-  if (items.every((item) => isPart(item))) return [userMessage(items as readonly Part[], desk)].map(storable);
-  return readMessages(items);
+  if (!items.every((item) => isPart(item))) return readMessages(items);
+  const problems = items.flatMap((item, index) => partProblems(item, `parts[${index}]`));
+  if (problems.length > 0) throw new HoldfastError("invalid-input", "The input does not fit", { problems });
+  return [userMessage(items as readonly Part[], desk)].map(storable);
 }
 
 export function readMessages(items: readonly unknown[]): readonly Message[] {
@@ -35,10 +49,23 @@ function checkMessage(item: unknown, index: number): Message {
   const message = (item ?? {}) as Partial<Message>;
   const problems: string[] = [];
   if (!roles.includes(message.role as string)) problems.push(`role must be one of ${roles.join(", ")}`);
+  if (!visibilities.includes(message.visibility ?? "all")) problems.push("visibility must be all or internal");
   if (!Array.isArray(message.parts)) problems.push("parts must be a list");
+  else problems.push(...message.parts.flatMap((part, place) => partProblems(part, `parts[${place}]`)));
   if (problems.length > 0) throw new HoldfastError("invalid-input", `Message ${index} does not fit`, { problems });
   const { role, parts, visibility = "all" } = message as Message;
   return { id: parseId<MessageId>(`id of message ${index}`, message.id), role, parts, visibility };
+}
+
+function partProblems(part: unknown, place: string): readonly string[] {
+  const { type, ...rest } = Object(part) as Record<string, unknown>;
+  if (!Object.hasOwn(words, type as string)) return [`${place}.type must be one of ${Object.keys(words).join(", ")}`];
+  const missing = words[type as Part["type"]].filter((name) => typeof rest[name] !== "string");
+  const record = records[type as Part["type"]];
+  const problems = missing.map((name) => `${place}.${name} must be a string`);
+  return record && Object(rest[record]) !== rest[record]
+    ? [...problems, `${place}.${record} must be a record`]
+    : problems;
 }
 
 function storable(message: Message): Message {
