@@ -1,7 +1,7 @@
 /** Tickets as a user sees them: a union on `kind` with only the legal verbs. */
 import { HoldfastError } from "../domain/errors.ts";
 import { type CallId, parseId, type RunId, type ThreadId, type TicketId } from "../domain/ids.ts";
-import { type JsonValue, toJson } from "../domain/json.ts";
+import type { JsonValue } from "../domain/json.ts";
 import { Problems } from "../domain/problems.ts";
 import type { SettlementRecord, TicketKind, TicketRecord } from "../domain/ticket.ts";
 import { ticketVerbs } from "../domain/ticket.ts";
@@ -9,6 +9,7 @@ import type { Tool } from "../domain/tool.ts";
 import type { PostAnswer, TicketFilter, TicketRow } from "../ports/store.ts";
 import { type Desk, surely } from "./desk.ts";
 import { post } from "./outside-door.ts";
+import { checkAct, readDecision } from "./read-decision.ts";
 import type { ActOptions, ListTickets, OfferedDecision, Settlement, Ticket, Tickets } from "./runtime.ts";
 
 const anyone = "anonymous";
@@ -35,9 +36,13 @@ export function createTickets(desk: Desk): Tickets {
       const row = await find(id);
       return row ? openTicket(row, desk) : undefined;
     },
-    async decide(id, { hash, by, key, ...decision }) {
+    async decide(id, answer) {
       const row = await find(id);
       if (!row) throw notFound(id, desk);
+      if (typeof answer !== "object" || answer === null) {
+        throw new HoldfastError("invalid-decision", `Ticket ${id} is decided by { kind, hash, … }`);
+      }
+      const { hash, by, key, ...decision } = answer;
       const options = { ...(by === undefined ? {} : { by }), ...(key === undefined ? {} : { key }) };
       return decideTicket({ ...row.ticket, hash }, decision as OfferedDecision, { desk, options });
     },
@@ -77,34 +82,31 @@ export function openTicket(row: TicketRow, desk: Desk): Ticket {
 type Decide = (decision: OfferedDecision, options?: ActOptions) => Promise<Settlement>;
 
 function verbsOf(kind: TicketKind, decide: Decide): Verbs {
-  const answer = (value: unknown, options?: ActOptions): Promise<Settlement> =>
-    decide({ kind: "answer", value: storable(value) }, options);
-  const endings = {
+  const verbs = {
+    approve: (options: ActOptions & { value?: JsonValue } = {}) => {
+      const value = options?.value;
+      return decide({ kind: "approve", ...(value === undefined ? {} : { value }) }, options);
+    },
+    edit: (input: JsonValue, options?: ActOptions) => decide({ kind: "edit", input }, options),
+    reject: (reason: string, options?: ActOptions) => decide({ kind: "reject", reason }, options),
+    answer: (value: JsonValue, options?: ActOptions) => decide({ kind: "answer", value }, options),
+    markDone: (result: JsonValue, options?: ActOptions) => decide({ kind: "mark-done", result }, options),
+    markFailed: (reason: string, options?: ActOptions) => decide({ kind: "mark-failed", reason }, options),
+    runAgain: (options?: ActOptions) => decide({ kind: "run-again" }, options),
     release: (options?: ActOptions) => decide({ kind: "release" }, options),
     cancelRun: (options?: ActOptions) => decide({ kind: "cancel-run" }, options),
   };
+  const { approve, edit, reject, answer, markDone, markFailed, runAgain, release, cancelRun } = verbs;
   switch (kind) {
     case "approval":
-      return {
-        approve: ({ value, ...options }: ActOptions & { value?: JsonValue } = {}) =>
-          decide({ kind: "approve", ...(value === undefined ? {} : { value: storable(value) }) }, options),
-        edit: (input: unknown, options?: ActOptions) => decide({ kind: "edit", input: storable(input) }, options),
-        reject: (reason: string, options?: ActOptions) => decide({ kind: "reject", reason }, options),
-        answer,
-      };
+      return { approve, edit, reject, answer };
     case "input":
       return { answer };
     case "unknown-outcome":
-      return {
-        markDone: (result: unknown, options?: ActOptions) =>
-          decide({ kind: "mark-done", result: storable(result) }, options),
-        markFailed: (reason: string, options?: ActOptions) => decide({ kind: "mark-failed", reason }, options),
-        runAgain: (options?: ActOptions) => decide({ kind: "run-again" }, options),
-        cancelRun: endings.cancelRun,
-      };
+      return { markDone, markFailed, runAgain, cancelRun };
     case "pause":
     case "quarantined":
-      return endings;
+      return { release, cancelRun };
     case "timer":
       return {};
     default:
@@ -114,11 +116,12 @@ function verbsOf(kind: TicketKind, decide: Decide): Verbs {
 
 async function decideTicket(
   ticket: TicketRecord,
-  decision: OfferedDecision,
+  offered: OfferedDecision,
   by: { readonly desk: Desk; readonly options: ActOptions },
 ): Promise<Settlement> {
-  const { desk, options } = by;
-  refuseVerb(ticket, decision);
+  const { desk } = by;
+  const decision = readDecision(ticket, offered);
+  const options = checkAct(by.options, ticket, decision.kind);
   if (decision.kind === "edit") await checkEdit(ticket, decision.input, desk);
   const key = options.key ?? desk.ids.next();
   const fact = { type: "ticket-decided", ticket: ticket.id, decision, by: options.by ?? anyone, key } as const;
@@ -150,17 +153,6 @@ async function keepLate(
   );
 }
 
-function refuseVerb(ticket: TicketRecord, decision: OfferedDecision): void {
-  const legal = ticketVerbs[ticket.kind];
-  const reasonMissing =
-    (decision.kind === "reject" || decision.kind === "mark-failed") && typeof decision.reason !== "string";
-  if (legal.includes(decision.kind) && !reasonMissing) return;
-  const problem = reasonMissing ? "needs a reason" : `the verbs are ${legal.join(", ") || "none"}`;
-  throw new HoldfastError("invalid-decision", `Ticket ${ticket.id} (${ticket.kind}) and ${decision.kind}`, {
-    problems: [problem],
-  });
-}
-
 /** Against the ToolSpec of the manifest the run was created with: no code is needed here. */
 async function checkEdit(ticket: TicketRecord, input: JsonValue, desk: Desk): Promise<void> {
   const row = await desk.store.run({ scope: desk.scope, run: ticket.run });
@@ -172,12 +164,6 @@ async function checkEdit(ticket: TicketRecord, input: JsonValue, desk: Desk): Pr
   throw new HoldfastError("invalid-edit", `The edit of ticket ${ticket.id} does not fit tool ${spec.name}`, {
     problems,
   });
-}
-
-function storable(value: unknown): JsonValue {
-  const json = toJson(value);
-  if (json.ok) return json.value;
-  throw new HoldfastError("invalid-decision", `The value cannot be stored: ${json.problem} at ${json.path}`);
 }
 
 function shown({ decision, by, at }: SettlementRecord): Omit<Settlement, "mine"> {
