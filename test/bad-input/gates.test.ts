@@ -33,7 +33,6 @@ type Settle = (value: unknown) => void;
 /** Can be awaited, and is no Promise. */
 function thenable(value: unknown, settle: "resolve" | "reject" = "resolve"): object {
   const then = (resolve: Settle, reject: Settle) => (settle === "resolve" ? resolve : reject)(value);
-  // biome-ignore lint/suspicious/noThenProperty: this is the point
   return { then };
 }
 
