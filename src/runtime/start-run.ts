@@ -3,11 +3,11 @@ import type { Agent } from "../domain/agent.ts";
 import type { RunCreated } from "../domain/entry.ts";
 import { HoldfastError } from "../domain/errors.ts";
 import { type Fingerprint, parseId, type RunId, type ThreadId } from "../domain/ids.ts";
-import { type JsonValue, toJson } from "../domain/json.ts";
+import { type JsonValue, messageOf, toJson } from "../domain/json.ts";
 import { type DeclaredManifest, declare } from "../domain/manifest.ts";
 import type { Message } from "../domain/message.ts";
 import { Problems } from "../domain/problems.ts";
-import { showIssues } from "../domain/standard-schema.ts";
+import { type SchemaResult, type StandardSchema, showIssues } from "../domain/standard-schema.ts";
 import type { Birth } from "../ports/store.ts";
 import { type Desk, surely } from "./desk.ts";
 import { tell } from "./outside-door.ts";
@@ -91,7 +91,7 @@ async function checkContext(agent: Agent<unknown>, context: unknown): Promise<Js
     if (context === undefined) return undefined;
     throw new HoldfastError("invalid-input", `Agent ${agent.name} takes no context; define it with a context schema`);
   }
-  const result = await agent.context["~standard"].validate(context);
+  const result = await judgeContext(agent.name, agent.context, context);
   if (result.issues) {
     const problems = [showIssues(result.issues)];
     throw new HoldfastError("invalid-input", `The context does not fit agent ${agent.name}`, { problems });
@@ -99,6 +99,14 @@ async function checkContext(agent: Agent<unknown>, context: unknown): Promise<Js
   const json = toJson(result.value);
   if (json.ok) return json.value;
   throw new HoldfastError("invalid-input", `The context is not JSON at ${json.path}: ${json.problem}`);
+}
+
+async function judgeContext(name: string, schema: StandardSchema, context: unknown): Promise<SchemaResult<unknown>> {
+  try {
+    return await schema["~standard"].validate(context);
+  } catch (cause) {
+    throw new HoldfastError("invalid-input", `Checking the context of agent ${name} threw: ${messageOf(cause)}`, { cause });
+  }
 }
 
 /** Generated message ids are not part of what was asked. */
