@@ -150,7 +150,9 @@ async function keepSnapshot(running: Running): Promise<void> {
   }
 }
 
+/** R2: what has happened and was not taken is kept as evidence, like what still comes in. */
 function abandon(running: Running): RunState {
+  for (const fact of running.offered) keepAsEvidence(fact, running.claim, running.deps);
   running.facts.abandon();
   return running.state;
 }
