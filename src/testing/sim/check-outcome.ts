@@ -37,6 +37,7 @@ export async function checkOutcome(outcome: Outcome): Promise<void> {
     checkRest(run, outcome);
     checkDecisions(run, report);
     await checkRows(run, outcome);
+    await checkLate(run, outcome);
   }
   checkInputs(outcome);
   checkTold(outcome);
@@ -108,6 +109,17 @@ async function checkRows(run: WatchedRun, { store, report }: Outcome): Promise<v
     if (!known || known.decided?.seq !== settlement?.seq) report("rows-follow-journal", `ticket ${ticket.id}`);
   }
   if (rows.length !== run.tickets.size) report("rows-follow-journal", `${run.key.run} has ${rows.length} tickets`);
+}
+
+/** What a fenced worker knew is kept as evidence; a crash or a store that fails may still lose it. */
+async function checkLate(run: WatchedRun, { plan, store, report }: Outcome): Promise<void> {
+  const { faults } = plan;
+  if (faults["crash-before"] + faults["crash-after"] + faults.error + faults["commit-unknown"] > 0) return;
+  const kept = (await store.evidence(run.key)).map(({ body }) => body as { effect?: string; attempt?: number });
+  for (const { effect, attempt, result } of run.late) {
+    const known = kept.some((each) => each.effect === effect && each.attempt === attempt);
+    if (!known) report("late-result-kept", `${effect}#${attempt}, ${result.kind}, came too late and is forgotten`);
+  }
 }
 
 /** An accepted input is read once or withdrawn; only a run that was stopped may leave one unread. */

@@ -1,5 +1,5 @@
 /** Transition checks on calls: what the store answered, and what it did to the run's row, against the row before. */
-import type { Entry, EntryBody } from "../../domain/entry.ts";
+import type { EffectSettled, Entry, EntryBody } from "../../domain/entry.ts";
 import type { TicketRecord } from "../../domain/ticket.ts";
 import type {
   Claim,
@@ -27,11 +27,12 @@ export interface Write {
 }
 
 export function checkCommit(commit: Commit, answer: CommitAnswer | undefined, write: Write): void {
-  const { before, after, added, report } = write;
+  const { run, before, after, added, report } = write;
   const what = `commit of ${commit.run} at epoch ${commit.epoch} after ${commit.expectedSeq}`;
   checkDoor(commit, answer, write);
   const written = answer?.kind === "committed" ? commit.entries.length : 0;
   if (added.length !== written) report("written-as-answered", `${what}: ${answer?.kind}, ${added.length} entries`);
+  if (answer?.kind === "fenced") run.late.push(...commit.entries.filter(isToolResult));
   if (answer?.kind !== "committed") return checkUntouched(what, write);
   const crashes = commit.entries.some(isProgress) ? 0 : before.crashes;
   if (after.crashes !== crashes) report("crash-count", `${what}: ${before.crashes} became ${after.crashes}`);
@@ -133,4 +134,10 @@ function isProgress(entry: EntryBody): boolean {
 
 function movesStatus({ type }: EntryBody): boolean {
   return type === "run-started" || type === "run-resumed" || type === "run-waiting" || type === "run-ended";
+}
+
+/** Only code that ran brings these; the engine itself closes attempts in other ways. */
+function isToolResult(entry: EntryBody): entry is EffectSettled {
+  if (entry.type !== "effect-settled" || entry.effect.endsWith(".model")) return false;
+  return entry.result.kind === "done" || entry.result.kind === "refused";
 }

@@ -44,8 +44,10 @@ export interface FaultBench {
   strikes(kind: FaultKind): boolean;
   /** A process that may crash and freeze. */
   enlist(owner: Owner, crash: () => void): void;
-  /** From now on nothing goes wrong. */
+  /** From now on nothing goes wrong; who is frozen still wakes late. */
   heal(): void;
+  /** When the last frozen process has woken and has had time to find out that it was replaced. */
+  calmAt(): number;
 }
 
 export interface FaultOptions {
@@ -100,6 +102,8 @@ export function createFaultBench({ random, profile, leaseMs, scheduler }: FaultO
     heal: () => {
       on = false;
     },
+    calmAt: () =>
+      Math.max(0, ...[...crashes.keys()].map(({ alive, frozenUntil }) => (alive ? frozenUntil : 0))) + leaseMs,
     perform(task) {
       if (!on || task.faults === undefined) {
         task.run(undefined);

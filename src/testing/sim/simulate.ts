@@ -88,7 +88,9 @@ export async function simulate(seed: number, options: SimOptions = {}): Promise<
   faults.heal();
   crowd.healing = true;
   const end = scheduler.now() + longestHealMs;
-  await scheduler.runUntil(() => broken() || scheduler.now() >= end || atRest(watch, crowd));
+  const calmAt = faults.calmAt();
+  const rests = (): boolean => scheduler.now() >= calmAt && atRest(watch, crowd);
+  await scheduler.runUntil(() => broken() || scheduler.now() >= end || rests());
   if (violations.length === 0) await checkOutcome({ plan, watch, log: crowd.log, store, report });
   return {
     seed,

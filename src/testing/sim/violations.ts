@@ -36,6 +36,7 @@ export type CheckName =
   | "event-before-commit"
   // At the end, and of the people.
   | "inputs-once"
+  | "late-result-kept"
   | "settlement-shared"
   | "start-once"
   | "result-told"

@@ -1,6 +1,6 @@
 /** The simulator's own picture of every run, built entry by entry beside the store's. */
 import { apply, birth } from "../../domain/apply.ts";
-import type { EffectIntended, Entry, EntryStamp, TicketDecided } from "../../domain/entry.ts";
+import type { EffectIntended, EffectSettled, Entry, EntryStamp, TicketDecided } from "../../domain/entry.ts";
 import type { CallId, EffectId, InputId, RunId, TicketId } from "../../domain/ids.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import type { RunState } from "../../domain/run-state.ts";
@@ -33,6 +33,8 @@ export interface WatchedRun {
   readonly refusedKeys: Set<string>;
   readonly postKeys: Set<string>;
   readonly takenInputs: Map<InputId, number>;
+  /** Results that a fenced worker brought. */
+  readonly late: EffectSettled[];
 }
 
 /** Shared by everything that checks. */
@@ -65,6 +67,7 @@ export function watchRun(row: RunRow, created: Entry): WatchedRun {
     refusedKeys: new Set(),
     postKeys: new Set(),
     takenInputs: new Map(),
+    late: [],
   };
 }
 
