@@ -1,6 +1,7 @@
 /** The records that a memory store is made of. All of a scope hangs under its scope, so no lookup can leave it (S11). */
 import type { Entry, EntryBody } from "../../domain/entry.ts";
 import type { Fingerprint, InputId, RunId, Scope, ThreadId, TicketId } from "../../domain/ids.ts";
+import type { JsonObject } from "../../domain/json.ts";
 import type { DeclaredManifest } from "../../domain/manifest.ts";
 import type { RunStatus } from "../../domain/run.ts";
 import type { SettlementRecord, TicketRecord } from "../../domain/ticket.ts";
@@ -12,12 +13,27 @@ export interface MemoryCommit {
   readonly position: number;
   readonly run: MemoryRun;
   readonly entries: readonly Entry[];
+  /** Thread position before it; undefined for births and the outside door, which bring no messages. */
+  readonly before: number | undefined;
 }
 
 export interface MemoryThread {
+  readonly no: number;
   readonly id: ThreadId;
+  readonly createdAt: number;
+  updatedAt: number;
+  title: string | undefined;
+  metadata: JsonObject;
+  parent: MemoryThread | undefined;
+  /** By creation, like every list of threads or runs here. */
+  readonly children: MemoryThread[];
+  readonly runs: MemoryRun[];
+  /** Messages that were ever appended by runs which have ended; erasing takes none back. */
   position: number;
+  /** How many of them were erased. */
+  erased: number;
   active: MemoryRun | undefined;
+  /** The next one first. */
   readonly queue: MemoryRun[];
   /** By start position, oldest first. */
   readonly started: MemoryRun[];
@@ -34,6 +50,8 @@ export interface MemoryRun {
   readonly posts: Map<string, PostAnswer>;
   readonly inputs: Map<InputId, InboxInput>;
   readonly evidence: EvidenceRow[];
+  /** Its own and those of posts that stood for a start. */
+  readonly startKeys: string[];
   status: RunStatus;
   queued: boolean;
   epoch: number;
@@ -44,6 +62,8 @@ export interface MemoryRun {
   wake: number | undefined;
   claimId: string | undefined;
   startPosition: number | undefined;
+  /** Thread position after its last commit. */
+  placed: number;
   cancelSeq: number | undefined;
   snapshot: Snapshot | undefined;
 }
@@ -55,7 +75,11 @@ export interface MemoryTicket {
 
 export interface ScopeData {
   readonly runs: Map<RunId, MemoryRun>;
+  readonly runList: MemoryRun[];
   readonly threads: Map<ThreadId, MemoryThread>;
+  readonly threadList: MemoryThread[];
+  /** Threads without a parent. */
+  readonly roots: MemoryThread[];
   readonly starts: Map<string, { readonly run: RunId; readonly requestHash: string }>;
   readonly manifests: Map<Fingerprint, DeclaredManifest>;
   /** In the order they were opened. */
@@ -63,12 +87,16 @@ export interface ScopeData {
   readonly openTickets: Set<MemoryTicket>;
   /** Runs with a time at which they may be claimed; kept by `reschedule`. */
   readonly claimable: Set<MemoryRun>;
-  readonly journal: MemoryCommit[];
+  journal: MemoryCommit[];
+  /** The newest position that an erasure took away. */
+  erasedUpTo: number;
   /** Shared by all scopes: numbers rise over the whole store. */
   readonly counters: Counters;
 }
 
+/** They never go back: what an erasure takes away is not given out again (H3). */
 export interface Counters {
+  threads: number;
   runs: number;
   commits: number;
 }
@@ -79,7 +107,7 @@ export interface MemoryData {
 }
 
 export function createMemoryData(): MemoryData {
-  return { scopes: new Map(), counters: { runs: 0, commits: 0 } };
+  return { scopes: new Map(), counters: { threads: 0, runs: 0, commits: 0 } };
 }
 
 export function scopeOf(data: MemoryData, scope: Scope): ScopeData {
@@ -87,13 +115,17 @@ export function scopeOf(data: MemoryData, scope: Scope): ScopeData {
   if (known) return known;
   const fresh: ScopeData = {
     runs: new Map(),
+    runList: [],
     threads: new Map(),
+    threadList: [],
+    roots: [],
     starts: new Map(),
     manifests: new Map(),
     tickets: new Map(),
     openTickets: new Set(),
     claimable: new Set(),
     journal: [],
+    erasedUpTo: 0,
     counters: data.counters,
   };
   data.scopes.set(scope, fresh);
@@ -104,6 +136,8 @@ export interface Appended {
   readonly bodies: readonly EntryBody[];
   readonly at: number;
   readonly epoch: number | null;
+  /** Thread position before it, where it may bring messages. */
+  readonly before?: number;
 }
 
 /** The only place that adds to a journal. Answers the seq of the first entry. */
@@ -111,7 +145,7 @@ export function append(scope: ScopeData, run: MemoryRun, added: Appended): numbe
   const seq = run.head + 1;
   const entries = stampEntries(added.bodies, { seq, at: added.at, epoch: added.epoch });
   scope.counters.commits += 1;
-  const commit: MemoryCommit = { position: scope.counters.commits, run, entries };
+  const commit: MemoryCommit = { position: scope.counters.commits, run, entries, before: added.before };
   run.head += entries.length;
   run.commits.push(commit);
   scope.journal.push(commit);

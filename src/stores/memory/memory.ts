@@ -8,11 +8,15 @@
 import type { Scope } from "../../domain/ids.ts";
 import type { EvidenceRow, RunKey, Snapshot, Store, StoreDefinition, StoreDeps } from "../../ports/store.ts";
 import { noSuchRun, storeClosed } from "../shared/refusals.ts";
+import { create, createThread } from "./births.ts";
 import { claim, nextDue, renew } from "./claims.ts";
 import { createMemoryData, type MemoryData, type ScopeData, scopeOf } from "./data.ts";
+import { deleteThread, eraseRun } from "./erasure.ts";
+import { changeThread, countRuns, runs, threadRow, threads } from "./lists.ts";
+import { messages, readThread } from "./messages.ts";
 import { post } from "./post.ts";
-import { readAll, readThread, runRow, tickets } from "./reads.ts";
-import { commit, create, entriesAfter, release } from "./writes.ts";
+import { readAll, runRow, tickets } from "./reads.ts";
+import { commit, entriesAfter, release } from "./writes.ts";
 
 export function memory(): StoreDefinition {
   const data = createMemoryData();
@@ -25,8 +29,13 @@ function createMemoryStore(data: MemoryData, { clock }: StoreDeps): Store {
     if (closed) throw storeClosed();
     return act(scopeOf(data, scope), clock.now());
   }
+  async function head(): Promise<number> {
+    if (closed) throw storeClosed();
+    return data.counters.commits;
+  }
   return {
     create: (birth) => within(birth.entry.identity.scope, (scope, now) => create(scope, birth, now)),
+    createThread: (wanted) => within(wanted.scope, (scope, now) => createThread(scope, wanted, now)),
     commit: (wanted) => within(wanted.scope, (scope, now) => commit(scope, wanted, now)),
     release: (wanted) => within(wanted.scope, (scope, now) => release(scope, wanted, now)),
     post: (wanted) => within(wanted.scope, (scope, now) => post(scope, wanted, now)),
@@ -41,6 +50,16 @@ function createMemoryStore(data: MemoryData, { clock }: StoreDeps): Store {
       }),
     readAll: (request) => within(request.scope, (scope) => readAll(scope, request)),
     readThread: (request) => within(request.scope, (scope) => readThread(scope, request)),
+    thread: (key) => within(key.scope, (scope) => threadRow(scope, key)),
+    threads: (list) => within(list.scope, (scope) => threads(scope, list)),
+    changeThread: (change) => within(change.scope, (scope, now) => changeThread(scope, change, now)),
+    messages: (list) => within(list.scope, (scope) => messages(scope, list)),
+    deleteThread: (what) => within(what.scope, (scope) => deleteThread(scope, what)),
+    eraseRun: (key) => within(key.scope, (scope) => eraseRun(scope, key)),
+    runs: (list) => within(list.scope, (scope) => runs(scope, list)),
+    countRuns: (filter) => within(filter.scope, (scope) => countRuns(scope, filter)),
+    head,
+    erasedUpTo: (name) => within(name, (scope) => scope.erasedUpTo),
     tickets: (filter) => within(filter.scope, (scope) => tickets(scope, filter)),
     manifest: (name, fingerprint) => within(name, (scope) => scope.manifests.get(fingerprint)),
     saveSnapshot: (key, snapshot) => within(key.scope, (scope) => saveSnapshot(scope, key, snapshot)),

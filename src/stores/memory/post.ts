@@ -1,9 +1,12 @@
 /** The outside door of the memory store: guard, append and projections in one synchronous go (S5, S6). */
+import type { InputId } from "../../domain/ids.ts";
 import type { Post, PostAnswer, TicketRow } from "../../ports/store.ts";
 import { asksToCancel, guardPost, type PostSubject } from "../shared/post-guard.ts";
 import { append, type MemoryRun, type MemoryTicket, reschedule, type ScopeData } from "./data.ts";
 
 export function post(scope: ScopeData, wanted: Post, now: number): PostAnswer {
+  const started = wanted.start && scope.starts.get(wanted.start.key);
+  if (started) return { kind: "started", run: started.run, same: started.requestHash === wanted.start?.requestHash };
   const run = scope.runs.get(wanted.run);
   if (!run) return { kind: "refused", code: "run-not-found" };
   const first = run.posts.get(wanted.key);
@@ -16,20 +19,30 @@ export function post(scope: ScopeData, wanted: Post, now: number): PostAnswer {
   if (asksToCancel(wanted.fact)) run.cancelSeq ??= seq;
   if (!run.queued || wanted.fact.type === "cancel-requested") run.wake = now;
   run.posts.set(wanted.key, answer);
+  if (wanted.start) recordStart(scope, run, wanted.start);
   reschedule(scope, run);
   return answer;
+}
+
+/** A start key belongs to one run, which takes it along when it is erased. */
+export function recordStart(scope: ScopeData, run: MemoryRun, start: NonNullable<Post["start"]>): void {
+  scope.starts.set(start.key, { run: run.id, requestHash: start.requestHash });
+  run.startKeys.push(start.key);
 }
 
 function subjectOf(scope: ScopeData, run: MemoryRun, { fact }: Post): PostSubject {
   const ticket = fact.type === "ticket-decided" ? scope.tickets.get(fact.ticket) : undefined;
   const input =
     fact.type === "input-received" || fact.type === "input-withdrawn" ? run.inputs.get(fact.input) : undefined;
+  const replaced =
+    fact.type === "input-received" && fact.replaces !== undefined ? run.inputs.get(fact.replaces) : undefined;
   return {
     status: run.status,
     unread: run.unread,
     ...(run.cancelSeq === undefined ? {} : { cancelSeq: run.cancelSeq }),
     ...(ticket ? { ticket: ticketRow(ticket) } : {}),
     ...(input ? { input } : {}),
+    ...(replaced ? { replaced } : {}),
   };
 }
 
@@ -55,9 +68,14 @@ function changeInbox(run: MemoryRun, { fact }: Post, seq: number): void {
   if (fact.type === "input-received") {
     run.inputs.set(fact.input, { seq, taken: false });
     run.unread += 1;
+    if (fact.replaces !== undefined) withdraw(run, fact.replaces, seq);
   }
-  const withdrawn = fact.type === "input-withdrawn" ? run.inputs.get(fact.input) : undefined;
-  if (fact.type !== "input-withdrawn" || !withdrawn) return;
-  run.inputs.set(fact.input, { ...withdrawn, withdrawnSeq: seq });
+  if (fact.type === "input-withdrawn") withdraw(run, fact.input, seq);
+}
+
+function withdraw(run: MemoryRun, input: InputId, seq: number): void {
+  const known = run.inputs.get(input);
+  if (!known) return;
+  run.inputs.set(input, { ...known, withdrawnSeq: seq });
   run.unread -= 1;
 }

@@ -1,10 +1,10 @@
 /**
- * Birth and the worker door of the memory store. Each function checks everything before it changes anything, and
+ * The worker door of the memory store. Each function checks everything before it changes anything, and
  * awaits nothing, so that a call is one transaction (S4).
  */
 import type { Entry } from "../../domain/entry.ts";
 import { type RowChanges, rowChanges } from "../../domain/row-changes.ts";
-import type { Birth, BirthAnswer, Commit, CommitAnswer, Release } from "../../ports/store.ts";
+import type { Commit, CommitAnswer, Release } from "../../ports/store.ts";
 import {
   afterTheEnd,
   type Expectation,
@@ -14,64 +14,7 @@ import {
   ticketNotOpen,
   ticketTaken,
 } from "../shared/refusals.ts";
-import { append, type MemoryRun, type MemoryThread, reschedule, type ScopeData } from "./data.ts";
-
-export function create(scope: ScopeData, birth: Birth, now: number): BirthAnswer {
-  const { identity, manifest } = birth.entry;
-  const first = scope.starts.get(birth.key);
-  if (first) return { kind: first.requestHash === birth.requestHash ? "existing" : "conflict", run: first.run };
-  if (scope.runs.has(identity.run)) return { kind: "run-exists" };
-  const thread = scope.threads.get(identity.thread) ?? newThread(scope, birth);
-  const run = newRun(scope, birth, { thread, now });
-  if (thread.active) thread.queue.push(run);
-  else thread.active = run;
-  scope.runs.set(run.id, run);
-  scope.starts.set(birth.key, { run: run.id, requestHash: birth.requestHash });
-  if (!scope.manifests.has(manifest.fingerprint)) scope.manifests.set(manifest.fingerprint, birth.manifest);
-  append(scope, run, { bodies: [birth.entry], at: now, epoch: null });
-  reschedule(scope, run);
-  return { kind: "created", queued: run.queued };
-}
-
-function newThread(scope: ScopeData, birth: Birth): MemoryThread {
-  const id = birth.entry.identity.thread;
-  const thread: MemoryThread = { id, position: 0, active: undefined, queue: [], started: [] };
-  scope.threads.set(id, thread);
-  return thread;
-}
-
-function newRun(
-  scope: ScopeData,
-  birth: Birth,
-  place: { readonly thread: MemoryThread; readonly now: number },
-): MemoryRun {
-  const { identity, manifest } = birth.entry;
-  scope.counters.runs += 1;
-  return {
-    no: scope.counters.runs,
-    id: identity.run,
-    thread: place.thread,
-    agent: identity.agent,
-    fingerprint: manifest.fingerprint,
-    createdAt: place.now,
-    commits: [],
-    posts: new Map(),
-    inputs: new Map(),
-    evidence: [],
-    status: "created",
-    queued: place.thread.active !== undefined,
-    epoch: 0,
-    head: 0,
-    crashes: 0,
-    unread: 0,
-    leaseUntil: undefined,
-    wake: undefined,
-    claimId: undefined,
-    startPosition: undefined,
-    cancelSeq: undefined,
-    snapshot: undefined,
-  };
-}
+import { append, type MemoryRun, reschedule, type ScopeData } from "./data.ts";
 
 export function commit(scope: ScopeData, wanted: Commit, now: number): CommitAnswer {
   const run = scope.runs.get(wanted.run);
@@ -82,12 +25,14 @@ export function commit(scope: ScopeData, wanted: Commit, now: number): CommitAns
   if (wanted.entries.length === 0) throw emptyCommit(run.id);
   const changes = rowChanges(wanted.entries);
   checkChanges(scope, run, changes);
-  const seq = append(scope, run, { bodies: wanted.entries, at: now, epoch: wanted.epoch });
+  const { entries: bodies, epoch, position } = wanted;
+  const seq = append(scope, run, { bodies, at: now, epoch, before: position });
+  run.placed = position + changes.messages;
   changeTickets(scope, changes, { seq, at: now });
   takeInputs(run, changes);
   if (changes.startPosition !== undefined) start(run, changes.startPosition);
   if (changes.progressed) run.crashes = 0;
-  if (changes.status !== undefined) changeStatus(scope, run, { ...changes, status: changes.status, wanted });
+  if (changes.status !== undefined) changeStatus(scope, run, { ...changes, status: changes.status, wanted, now });
   return { kind: "committed", at: now };
 }
 
@@ -167,7 +112,7 @@ function takeInputs(run: MemoryRun, changes: RowChanges): void {
 }
 
 /** Runs of a thread start in the order of their positions, but for the odd one that started where another had ended. */
-function start(run: MemoryRun, position: number): void {
+export function start(run: MemoryRun, position: number): void {
   const { started } = run.thread;
   if (run.startPosition === undefined) started.push(run);
   run.startPosition = position;
@@ -177,25 +122,27 @@ function start(run: MemoryRun, position: number): void {
 interface StatusChange extends RowChanges {
   readonly status: NonNullable<RowChanges["status"]>;
   readonly wanted: Commit;
+  readonly now: number;
 }
 
 function changeStatus(scope: ScopeData, run: MemoryRun, change: StatusChange): void {
   run.status = change.status;
   run.wake = change.status === "done" ? undefined : change.wanted.wake;
   if (change.status !== "running") run.leaseUntil = undefined;
-  if (change.status === "done") end(scope, run, change.wanted.position + change.messages);
+  if (change.status === "done") end(scope, run, change.now);
   reschedule(scope, run);
 }
 
 /** S8. A run that ends while it is queued leaves the thread to its active run. */
-function end(scope: ScopeData, run: MemoryRun, position: number): void {
+function end(scope: ScopeData, run: MemoryRun, now: number): void {
   const { thread } = run;
+  thread.updatedAt = now;
   if (run.queued) {
     run.queued = false;
     thread.queue.splice(thread.queue.indexOf(run), 1);
     return;
   }
-  thread.position = Math.max(thread.position, position);
+  thread.position = Math.max(thread.position, run.placed);
   const next = thread.queue.shift();
   thread.active = next;
   if (!next) return;

@@ -4,6 +4,7 @@
  * G1 A settled ticket answers with its settlement, whatever else has changed since: the loser of a race learns who won.
  * G2 A ticket takes an answer only for the hash it shows, from `decidableFrom` on and before `expiresAt`, by store time.
  * G3 Nothing is posted to a run that has ended.
+ * G4 An edit takes the place of an input that is there and unread: it needs no room in the inbox.
  */
 import type { OutsideFact } from "../../domain/entry.ts";
 import type { RunStatus } from "../../domain/run.ts";
@@ -22,6 +23,8 @@ export interface PostSubject {
   readonly cancelSeq?: number;
   readonly ticket?: TicketRow;
   readonly input?: InboxInput;
+  /** The input that an edit takes the place of. */
+  readonly replaced?: InboxInput;
   readonly unread: number;
 }
 
@@ -53,6 +56,7 @@ function guardFact(
   switch (fact.type) {
     case "input-received":
       if (input) return { kind: "already", seq: input.seq };
+      if (fact.replaces !== undefined) return guardEdit(subject);
       return subject.unread >= inboxLimit ? refuse("inbox-full") : undefined;
     case "input-withdrawn":
       if (!input) return refuse("input-not-found");
@@ -65,6 +69,12 @@ function guardFact(
     default:
       return fact satisfies never;
   }
+}
+
+/** One that was withdrawn is there no more, also when another edit took its place. */
+function guardEdit({ replaced }: PostSubject): PostAnswer | undefined {
+  if (!replaced || replaced.withdrawnSeq !== undefined) return refuse("input-not-found");
+  return replaced.taken ? refuse("input-taken") : undefined;
 }
 
 /** A request to cancel, in its own name or as the answer to a ticket. */

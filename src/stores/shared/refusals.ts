@@ -43,6 +43,14 @@ export function noSuchRun(key: RunKey): HoldfastError {
   return new HoldfastError("run-not-found", `Run ${key.run} is not in scope ${key.scope}`, { details: { ...key } });
 }
 
+export function runTaken(run: string): HoldfastError {
+  return new HoldfastError("run-exists", `There is already a run ${run}`, { details: { run } });
+}
+
+export function startKeyTaken(key: string, run: string): HoldfastError {
+  return new HoldfastError("start-key-conflict", `Key ${key} started run ${run}`, { details: { key, run } });
+}
+
 export function storeClosed(): HoldfastError {
   return new HoldfastError("store-closed", "The store was closed");
 }

@@ -1,0 +1,154 @@
+/** Births of runs and threads in the memory store: everything is checked before anything is changed (S4). */
+import type { Birth, BirthAnswer, BusyRun, NewThread, NewThreadAnswer } from "../../ports/store.ts";
+import { isRefused, takeover } from "../shared/busy-rule.ts";
+import { type HistoryRun, readHistory } from "../shared/read-history.ts";
+import { runTaken, startKeyTaken } from "../shared/refusals.ts";
+import { append, type MemoryRun, type MemoryThread, reschedule, type ScopeData } from "./data.ts";
+import { recordStart } from "./post.ts";
+import { start } from "./writes.ts";
+
+export function create(scope: ScopeData, birth: Birth, now: number): BirthAnswer {
+  const { identity } = birth.entry;
+  const first = scope.starts.get(birth.key);
+  if (first) return { kind: first.requestHash === birth.requestHash ? "existing" : "conflict", run: first.run };
+  if (scope.runs.has(identity.run)) return { kind: "run-exists" };
+  const known = scope.threads.get(identity.thread);
+  const active = known?.active;
+  if (active && isRefused(birth.whenBusy, active.status)) return { kind: "busy", active: busyRun(scope, active) };
+  const thread = known ?? addThread(scope, { scope: identity.scope, thread: identity.thread }, now);
+  if (active) askToEnd(scope, active, { birth, now });
+  const run = addRun(scope, birth, { thread, now });
+  run.queued = active !== undefined;
+  if (!active) thread.active = run;
+  else if (takeover(birth)) thread.queue.unshift(run);
+  else thread.queue.push(run);
+  reschedule(scope, run);
+  return { kind: "created", queued: run.queued };
+}
+
+function busyRun(scope: ScopeData, { id: run, status }: MemoryRun): BusyRun {
+  const tickets = [...scope.openTickets].map(({ ticket }) => ticket).filter((ticket) => ticket.run === run);
+  return { run, status, tickets };
+}
+
+/** One request to cancel is enough: a second one would change nothing. */
+function askToEnd(
+  scope: ScopeData,
+  active: MemoryRun,
+  { birth, now }: { readonly birth: Birth; readonly now: number },
+): void {
+  const request = takeover(birth);
+  if (!request || active.cancelSeq !== undefined) return;
+  active.cancelSeq = append(scope, active, { bodies: [request], at: now, epoch: null });
+  active.wake = now;
+  reschedule(scope, active);
+}
+
+export function createThread(scope: ScopeData, wanted: NewThread, now: number): NewThreadAnswer {
+  if (scope.threads.has(wanted.thread)) return { kind: "exists" };
+  if (wanted.parent === wanted.thread) return { kind: "cycle" };
+  if (wanted.parent !== undefined && !scope.threads.has(wanted.parent)) return { kind: "parent-not-found" };
+  const history = wanted.history && readHistory(wanted, wanted.history);
+  if (wanted.history) checkFree(scope, wanted.history.birth);
+  const thread = addThread(scope, wanted, now);
+  if (wanted.history && history) addHistory(scope, thread, { ...wanted.history, ...history, now });
+  return { kind: "created" };
+}
+
+function checkFree(scope: ScopeData, { key, entry }: Birth): void {
+  const first = scope.starts.get(key);
+  if (first) throw startKeyTaken(key, first.run);
+  if (scope.runs.has(entry.identity.run)) throw runTaken(entry.identity.run);
+}
+
+function addHistory(
+  scope: ScopeData,
+  thread: MemoryThread,
+  history: NonNullable<NewThread["history"]> & HistoryRun & { readonly now: number },
+): void {
+  const { birth, rest: bodies, startPosition, messages, now } = history;
+  const run = addRun(scope, birth, { thread, now });
+  append(scope, run, { bodies, at: now, epoch: null, before: startPosition });
+  run.status = "done";
+  run.placed = startPosition + messages;
+  thread.position = run.placed;
+  start(run, startPosition);
+}
+
+function addThread(scope: ScopeData, wanted: Omit<NewThread, "history">, now: number): MemoryThread {
+  scope.counters.threads += 1;
+  const parent = wanted.parent === undefined ? undefined : scope.threads.get(wanted.parent);
+  const thread: MemoryThread = {
+    no: scope.counters.threads,
+    id: wanted.thread,
+    createdAt: now,
+    updatedAt: now,
+    title: wanted.title,
+    metadata: wanted.metadata ?? {},
+    parent,
+    children: [],
+    runs: [],
+    position: 0,
+    erased: 0,
+    active: undefined,
+    queue: [],
+    started: [],
+  };
+  scope.threads.set(thread.id, thread);
+  scope.threadList.push(thread);
+  (parent?.children ?? scope.roots).push(thread);
+  return thread;
+}
+
+function addRun(
+  scope: ScopeData,
+  birth: Birth,
+  place: { readonly thread: MemoryThread; readonly now: number },
+): MemoryRun {
+  const { thread, now } = place;
+  const { manifest } = birth.entry;
+  const run = newRun(scope, birth, place);
+  scope.runs.set(run.id, run);
+  scope.runList.push(run);
+  thread.runs.push(run);
+  thread.updatedAt = now;
+  recordStart(scope, run, birth);
+  if (!scope.manifests.has(manifest.fingerprint)) scope.manifests.set(manifest.fingerprint, birth.manifest);
+  append(scope, run, { bodies: [birth.entry], at: now, epoch: null });
+  return run;
+}
+
+function newRun(
+  scope: ScopeData,
+  birth: Birth,
+  place: { readonly thread: MemoryThread; readonly now: number },
+): MemoryRun {
+  const { identity, manifest } = birth.entry;
+  scope.counters.runs += 1;
+  return {
+    no: scope.counters.runs,
+    id: identity.run,
+    thread: place.thread,
+    agent: identity.agent,
+    fingerprint: manifest.fingerprint,
+    createdAt: place.now,
+    commits: [],
+    posts: new Map(),
+    inputs: new Map(),
+    evidence: [],
+    startKeys: [],
+    status: "created",
+    queued: false,
+    epoch: 0,
+    head: 0,
+    crashes: 0,
+    unread: 0,
+    leaseUntil: undefined,
+    wake: undefined,
+    claimId: undefined,
+    startPosition: undefined,
+    placed: 0,
+    cancelSeq: undefined,
+    snapshot: undefined,
+  };
+}
