@@ -165,7 +165,6 @@ export type TicketsOf<T, Kind extends TicketKind = TicketKind> = Extract<
 export type OfferedDecision = Exclude<Decision, { kind: "elapsed" | "closed" }>;
 
 export interface Tickets {
-  list(filter?: ListTickets): Promise<readonly Ticket[]>;
   /** Typed by the tool, and by the kind where one is asked for. */
   list<T extends Tool, Kind extends TicketKind = TicketKind>(
     filter: ListTickets & { readonly tool: T; readonly kind?: Kind },
@@ -173,6 +172,7 @@ export interface Tickets {
   list<Kind extends TicketKind>(
     filter: ListTickets & { readonly kind: Kind },
   ): Promise<readonly Extract<Ticket, { readonly kind: Kind }>[]>;
+  list(filter?: ListTickets): Promise<readonly Ticket[]>;
   get(id: string): Promise<Ticket | undefined>;
   /** By id of the ticket or of its call; `hash` is what the answerer was shown. */
   decide(id: string, answer: OfferedDecision & ActOptions & { readonly hash: string }): Promise<Settlement>;
