@@ -33,6 +33,17 @@ export function differences(played: Played, expected: Expected): readonly string
   return [...problems, ...unknownDifferences(actual.unknown, [...expected.unknown, ...played.lost])];
 }
 
+const asked = ["cancel-requested", "pause-requested", "input-received"];
+
+/** What was asked from outside stands as often in the journals as uncut: a repeat with the same key is no new request. */
+export function askedTwice(played: Played, uncut: Played): readonly string[] {
+  const count = ({ stories }: Played, type: string): number =>
+    stories.flatMap(({ entries }) => entries).filter((entry) => entry.type === type).length;
+  return asked
+    .filter((type) => count(played, type) !== count(uncut, type))
+    .map((type) => `${type} stands ${count(played, type)} times instead of ${count(uncut, type)}`);
+}
+
 /** Nothing more than expected; less only where a `once` effect was lost before it happened. */
 function effectDifferences(
   actual: readonly string[],

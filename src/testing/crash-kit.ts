@@ -11,7 +11,7 @@ import { createAjvChecker } from "../platform/ajv-checker.ts";
 import type { Store, StoreDefinition } from "../ports/store.ts";
 import { memory } from "../stores/memory/memory.ts";
 import { problemsOf } from "./crash-checks.ts";
-import { comesTo, differences, doubleEffects } from "./crash-compare.ts";
+import { askedTwice, comesTo, differences, doubleEffects } from "./crash-compare.ts";
 import { type Cut, type CutWay, cutsOf } from "./crash-cuts.ts";
 import { type Played, type PlayRequest, play } from "./crash-play.ts";
 import type { CrashScenario, Expected } from "./crash-scenario.ts";
@@ -117,7 +117,8 @@ function rowOf(cut: Cut, { cutAt }: Played, scenario: CrashScenario): Expected |
 
 function judge(played: Played, uncut: Played, row: Expected | "uncut"): readonly string[] {
   if (played.cutAt.length === 0) return ["the cut was never reached: the scenario is not deterministic"];
-  return differences(played, row === "uncut" ? comesTo(uncut) : row);
+  if (row !== "uncut") return differences(played, row);
+  return [...differences(played, comesTo(uncut)), ...askedTwice(played, uncut)];
 }
 
 async function failureOf(

@@ -145,7 +145,7 @@ function doors(life: Life): Pick<ScriptContext, "until" | "rows" | "post"> {
   };
 }
 
-/** The script may meet a store that fails: as any caller, it begins again. */
+/** The script may meet a store that fails: as any caller, it begins again. Of a write it is never left in doubt. */
 function runScript(life: Life, context: ScriptContext): void {
   const { script } = life.request.scenario;
   async function drive(): Promise<void> {
@@ -153,7 +153,7 @@ function runScript(life: Life, context: ScriptContext): void {
       try {
         return await script(context);
       } catch (cause) {
-        if (!isHoldfastError(cause) || cause.retry === "never" || left === 0) throw cause;
+        if (!isHoldfastError(cause) || cause.retry !== "later" || left === 0) throw cause;
         await life.clock.sleep(scriptBackoffMs);
       }
     }

@@ -1,7 +1,7 @@
 /** Runs that wait for a person: approvals, edits, answers, a pause, a message from outside. */
 import type { InputId, MessageId } from "../../../src/domain/ids.ts";
 import type { Ticket } from "../../../src/runtime/runtime.ts";
-import { acting, answerAll, asking, begin, calling, clerk, key, scenario, underWay } from "./pieces.ts";
+import { acting, answerAll, asking, begin, calling, clerk, key, recalling, scenario, underWay } from "./pieces.ts";
 
 function mixed(ticket: Ticket): Promise<unknown> | undefined {
   if (ticket.kind !== "approval") return undefined;
@@ -20,7 +20,7 @@ export const decided = [
     name: "waiting and approved",
     agents: (world) => [
       clerk({
-        answers: [calling("refund"), "Refunded."],
+        answers: [calling("refund"), recalling("Refunded.")],
         tools: [acting(world, { name: "refund", effect: "idempotent", needsApproval: true })],
       }),
     ],
@@ -34,7 +34,7 @@ export const decided = [
     name: "edited input",
     agents: (world) => [
       clerk({
-        answers: [calling("charge"), "Charged."],
+        answers: [calling("charge"), recalling("Charged.")],
         tools: [acting(world, { name: "charge", effect: "once", needsApproval: true })],
       }),
     ],
@@ -49,7 +49,7 @@ export const decided = [
     name: "mixed batch",
     agents: (world) => [
       clerk({
-        answers: [calling("refund", "charge", "mail"), "Three answers."],
+        answers: [calling("refund", "charge", "mail"), recalling("Three answers.")],
         tools: [
           acting(world, { name: "refund", effect: "idempotent", needsApproval: true }),
           acting(world, { name: "charge", effect: "once", needsApproval: true }),
@@ -63,7 +63,7 @@ export const decided = [
   }),
   scenario({
     name: "frontend tool answered",
-    agents: () => [clerk({ answers: [calling("pick"), "Picked."], tools: [asking("pick")] })],
+    agents: () => [clerk({ answers: [calling("pick"), recalling("Picked.")], tools: [asking("pick")] })],
     script: async (context) => {
       const run = await begin(context);
       await answerAll(run, (ticket) =>
@@ -75,7 +75,7 @@ export const decided = [
     name: "decision passed to the tool",
     agents: (world) => [
       clerk({
-        answers: [calling("sign"), "Signed."],
+        answers: [calling("sign"), recalling("Signed.")],
         tools: [
           acting(world, {
             name: "sign",
@@ -97,7 +97,7 @@ export const decided = [
     name: "pause and release",
     agents: (world) => [
       clerk({
-        answers: [calling("refund"), "Refunded."],
+        answers: [calling("refund"), recalling("Refunded.")],
         tools: [acting(world, { name: "refund", effect: "idempotent", after: () => world.gate("paused") })],
       }),
     ],
@@ -113,7 +113,7 @@ export const decided = [
     name: "input while running",
     agents: (world) => [
       clerk({
-        answers: [calling("refund"), "Both."],
+        answers: [calling("refund"), recalling("Both.")],
         tools: [acting(world, { name: "refund", effect: "idempotent", after: () => world.gate("told") })],
       }),
     ],

@@ -1,4 +1,4 @@
-/** What the scenarios of ended.ts come to: runs that end otherwise; uncut (and so after every cut), and where a throw of user code is an answer of its own. */
+/** What the scenarios of ended.ts come to (runs that end otherwise): uncut, and where a throw of user code is an answer of its own. */
 import type { ExpectedRows } from "./expected.ts";
 
 export const endedRows: ExpectedRows = {
@@ -68,6 +68,19 @@ export const endedRows: ExpectedRows = {
     },
     afterError: {},
   },
+  "cancelled while paused": {
+    uncut: {
+      runs: [
+        {
+          outcome: "cancelled",
+          transcript: ["user: Go.", 'assistant: [refund {"order":"1"}]', "tool: refund ! not-run"],
+        },
+      ],
+      effects: [],
+      unknown: [],
+    },
+    afterError: {},
+  },
   "model error and retry": {
     uncut: {
       runs: [
@@ -77,7 +90,7 @@ export const endedRows: ExpectedRows = {
             "user: Go.",
             'assistant: [refund {"order":"1"}]',
             'tool: refund = {"done":"1"}',
-            "assistant: Refunded.",
+            "assistant: Refunded. (Go. > [refund] > refund ok)",
           ],
         },
       ],
@@ -93,7 +106,7 @@ export const endedRows: ExpectedRows = {
               "user: Go.",
               'assistant: [refund {"order":"1"}]',
               "tool: refund ! tool-failed",
-              "assistant: Refunded.",
+              "assistant: Refunded. (Go. > [refund] > refund tool-failed)",
             ],
           },
         ],
@@ -117,6 +130,10 @@ export const endedRows: ExpectedRows = {
       effects: [],
       unknown: [],
     },
+    afterError: {},
+  },
+  "deadline while a timer runs": {
+    uncut: { runs: [{ outcome: "timed-out", transcript: ["user: Go."] }], effects: [], unknown: [] },
     afterError: {},
   },
   "deadline while a tool is in flight": {

@@ -1,6 +1,6 @@
 /** Runs that end otherwise: cancelled, out of time, failed; and a model that fails before it answers. */
 import type { CrashScenario } from "../../../src/testing/crash-scenario.ts";
-import { acting, begin, calling, clerk, rests, scenario, underWay } from "./pieces.ts";
+import { acting, answerAll, begin, calling, clerk, key, recalling, rests, scenario, underWay } from "./pieces.ts";
 
 /** The tool has acted and then waits until it is told to stop. */
 function cancelledInFlight(name: string, effect: "idempotent" | "once"): CrashScenario {
@@ -42,6 +42,21 @@ export const ended = [
     },
   }),
   scenario({
+    name: "cancelled while paused",
+    agents: (world) => [
+      clerk({
+        answers: [calling("refund"), "Refunded."],
+        tools: [acting(world, { name: "refund", effect: "idempotent", needsApproval: true })],
+      }),
+    ],
+    script: async (context) => {
+      const run = await begin(context);
+      await context.until(() => rests(context));
+      await run.pause({ by: "ana", key: "pause" });
+      await answerAll(run, (ticket) => (ticket.kind === "pause" ? ticket.cancelRun(key(ticket)) : undefined));
+    },
+  }),
+  scenario({
     name: "model error and retry",
     agents: (world) => [
       clerk({
@@ -53,7 +68,7 @@ export const ended = [
               calling("refund"),
             ],
           },
-          { attempts: [{ parts: [{ type: "text-delta", text: "Ref" }] }, "Refunded."] },
+          { attempts: [{ parts: [{ type: "text-delta", text: "Ref" }] }, recalling("Refunded.")] },
         ],
         tools: [acting(world, { name: "refund", effect: "idempotent" })],
       }),
@@ -71,6 +86,12 @@ export const ended = [
         tools: [acting(world, { name: "refund", effect: "idempotent", needsApproval: true })],
         wallTime: fiveMinutes,
       }),
+    ],
+  }),
+  scenario({
+    name: "deadline while a timer runs",
+    agents: () => [
+      clerk({ answers: [{ error: "model-rate-limited", retryAfterMs: 60_000 }], wallTime: (fiveMinutes * 3) / 10 }),
     ],
   }),
   scenario({

@@ -1,7 +1,7 @@
 /** Effects that must not happen twice, and those of which nobody can tell whether they happened. */
 import type { Ticket } from "../../../src/runtime/runtime.ts";
 import type { CrashScenario } from "../../../src/testing/crash-scenario.ts";
-import { acting, answerAll, begin, calling, clerk, key, scenario } from "./pieces.ts";
+import { acting, answerAll, begin, calling, clerk, key, recalling, scenario } from "./pieces.ts";
 
 type Acting = Parameters<typeof acting>[1];
 
@@ -13,7 +13,7 @@ function charging(
     name,
     agents: (world) => [
       clerk({
-        answers: [calling("charge"), "Charged."],
+        answers: [calling("charge"), recalling("Charged.")],
         tools: [acting(world, { effect: "once", ...how, name: "charge" })],
       }),
     ],
@@ -34,7 +34,7 @@ function resolved(
     unknownsAnsweredByScript: 1,
     agents: (world) => [
       clerk({
-        answers: [calling("charge"), "Settled."],
+        answers: [calling("charge"), recalling("Settled.")],
         tools: [
           acting(world, {
             name: "charge",

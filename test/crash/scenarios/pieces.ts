@@ -1,6 +1,6 @@
 /** What the scenarios are made of: one agent, tools that act on the world, scripts that begin again. */
 import { z } from "zod";
-import { type Agent, agent, type Tool, type ToolContext, tool } from "../../../src/index.ts";
+import { type Agent, agent, type Message, type Tool, type ToolContext, tool } from "../../../src/index.ts";
 import { type ScriptedAnswer, scripted } from "../../../src/providers/scripted.ts";
 import type { Run, Ticket } from "../../../src/runtime/runtime.ts";
 import type { CrashScenario, ScriptContext } from "../../../src/testing/crash-scenario.ts";
@@ -52,6 +52,20 @@ export function asking(name: string): Tool {
 
 export function calling(...names: readonly string[]): ScriptedAnswer {
   return { calls: names.map((name, index) => ({ tool: name, input: { order: `${index + 1}` } })) };
+}
+
+/** Says what it has seen: after a cut a model must be shown the same as before. */
+export function recalling(text: string): ScriptedAnswer {
+  return ({ messages }) => `${text} (${messages.map(seen).join(" > ")})`;
+}
+
+function seen({ parts }: Message): string {
+  const texts = parts.map((part) => {
+    if (part.type === "tool-call") return `[${part.tool}]`;
+    if (part.type !== "tool-result") return part.type === "text" ? part.text : part.type;
+    return `${part.tool} ${part.result.kind === "value" ? "ok" : part.result.code}`;
+  });
+  return texts.join(" ");
 }
 
 interface Speaking {

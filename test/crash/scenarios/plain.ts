@@ -1,5 +1,5 @@
 /** Runs that nobody outside touches: no tool, each class of tool, several at once, several runs. */
-import { acting, begin, calling, clerk, scenario } from "./pieces.ts";
+import { acting, begin, calling, clerk, recalling, scenario } from "./pieces.ts";
 
 export const plain = [
   scenario({
@@ -10,7 +10,7 @@ export const plain = [
     name: "one tool",
     agents: (world) => [
       clerk({
-        answers: [calling("refund"), "Refunded."],
+        answers: [calling("refund"), recalling("Refunded.")],
         tools: [acting(world, { name: "refund", effect: "idempotent" })],
       }),
     ],
@@ -20,7 +20,7 @@ export const plain = [
     name: "parallel tools",
     agents: (world) => [
       clerk({
-        answers: [calling("look", "refund", "charge"), "All three."],
+        answers: [calling("look", "refund", "charge"), recalling("All three.")],
         tools: [
           acting(world, { name: "look", effect: "pure" }),
           acting(world, { name: "refund", effect: "idempotent" }),
@@ -39,7 +39,7 @@ export const plain = [
     name: "idempotent",
     agents: (world) => [
       clerk({
-        answers: [calling("refund"), calling("refund"), "Twice, by two keys."],
+        answers: [calling("refund"), calling("refund"), recalling("Twice, by two keys.")],
         tools: [acting(world, { name: "refund", effect: "idempotent" })],
       }),
     ],
@@ -48,7 +48,7 @@ export const plain = [
     name: "a check that waits",
     agents: (world) => [
       clerk({
-        answers: [calling("refund"), "Refunded."],
+        answers: [calling("refund"), recalling("Refunded.")],
         tools: [acting(world, { name: "refund", effect: "idempotent", needsApproval: async () => false })],
       }),
     ],
@@ -63,7 +63,7 @@ export const plain = [
   }),
   scenario({
     name: "queued runs",
-    agents: () => [clerk({ answers: ["Mine."] })],
+    agents: () => [clerk({ answers: [recalling("Mine.")] })],
     script: async (context) => {
       await begin(context, "first");
       await begin(context, "second");
