@@ -41,6 +41,8 @@ export interface RuntimeOptions {
   readonly leaseMs?: number;
   /** How often work of other processes is looked for, in milliseconds. */
   readonly pollMs?: number;
+  /** The same while someone watches, in milliseconds. */
+  readonly watchPollMs?: number;
   /** How long close() lets running work settle, in milliseconds. */
   readonly closeGraceMs?: number;
   readonly limits?: Partial<EngineLimits>;
@@ -56,6 +58,7 @@ const optionNames = [
   "concurrency",
   "leaseMs",
   "pollMs",
+  "watchPollMs",
   "closeGraceMs",
   "limits",
 ] as const satisfies readonly (keyof RuntimeOptions)[];
@@ -81,12 +84,12 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
 export type RuntimePorts = Pick<Desk, "store" | "bus" | "clock" | "ids" | "hash" | "logger" | "schemas">;
 export type RuntimeSettings = Pick<
   RuntimeOptions,
-  "scope" | "concurrency" | "leaseMs" | "pollMs" | "closeGraceMs" | "limits"
+  "scope" | "concurrency" | "leaseMs" | "pollMs" | "watchPollMs" | "closeGraceMs" | "limits"
 >;
 
 /** The same runtime on ports that someone else has opened: tests wrap them to cut, delay or reorder every call. */
 export function composeRuntime(ports: RuntimePorts, agents: readonly BoundAgent[], settings: RuntimeSettings): Runtime {
-  const { leaseMs = 30_000, pollMs = 1_000, concurrency = 256, closeGraceMs = 5_000 } = settings;
+  const { leaseMs = 30_000, pollMs = 1_000, watchPollMs = 50, concurrency = 256, closeGraceMs = 5_000 } = settings;
   const scope = settings.scope === undefined ? defaultScope : parseId<Scope>("scope", settings.scope);
   const byName = new Map(agents.map((each) => [each.name, each]));
   const agentNames = [...byName.keys()];
@@ -107,7 +110,7 @@ export function composeRuntime(ports: RuntimePorts, agents: readonly BoundAgent[
     await ports.bus.close();
     await ports.store.close();
   }
-  return assembleRuntime({ ...ports, scope, pollMs, agentNames, shutDown });
+  return assembleRuntime({ ...ports, live, scope, pollMs, watchPollMs, agentNames, shutDown });
 }
 
 function checkOptions(options: RuntimeOptions): readonly Agent<unknown>[] {
@@ -130,6 +133,7 @@ function checkOptions(options: RuntimeOptions): readonly Agent<unknown>[] {
   problems.integer("concurrency", 1, 100_000);
   problems.integer("leaseMs", 100, day);
   problems.integer("pollMs", 1, day);
+  problems.integer("watchPollMs", 1, day);
   problems.integer("closeGraceMs", 0, day);
   checkLimits(options?.limits, problems);
   const agents = checkAgents(options?.agents, problems);

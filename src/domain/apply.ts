@@ -9,7 +9,7 @@
  */
 import { applyCallEffect, applyDecision, applyGate, applyOpened, openCalls, settleCall } from "./apply-call.ts";
 import { addUsage, type EffectEntry, freshStep, nextEffect, stepOf } from "./apply-step.ts";
-import type { Entry, EntryStamp, MessageAppended, RunCreated } from "./entry.ts";
+import type { CancelRequested, Entry, EntryStamp, InputReceived, MessageAppended, RunCreated } from "./entry.ts";
 import { HoldfastError } from "./errors.ts";
 import { callsOf, type Message } from "./message.ts";
 import { move } from "./run.ts";
@@ -111,12 +111,15 @@ function applyOutside(
 ): RunState {
   switch (entry.type) {
     case "input-received":
-      return { ...state, inbox: [...state.inbox, { id: entry.input, seq: entry.seq }] };
+      return { ...state, inbox: received(state, entry) };
     case "input-withdrawn":
       return { ...state, inbox: state.inbox.filter((input) => input.id !== entry.input) };
     case "cancel-requested":
       if (state.cancel) return state;
-      return { ...state, cancel: { by: entry.by, at: entry.at, seq: entry.seq, ...reasonOf(entry) } };
+      return {
+        ...state,
+        cancel: { by: entry.by, at: entry.at, seq: entry.seq, ...reasonOf(entry), ...insteadOf(entry) },
+      };
     case "pause-requested":
       return state.pause ? state : { ...state, pause: { by: entry.by, ...reasonOf(entry) } };
     default: {
@@ -127,6 +130,16 @@ function applyOutside(
       );
     }
   }
+}
+
+function received(state: RunState, entry: EntryStamp & InputReceived): RunState["inbox"] {
+  const input = { id: entry.input, seq: entry.seq };
+  if (entry.replaces === undefined) return [...state.inbox, input];
+  return state.inbox.map((each) => (each.id === entry.replaces ? input : each));
+}
+
+function insteadOf({ instead }: CancelRequested): Pick<CancelRequested, "instead"> {
+  return instead === undefined ? {} : { instead };
 }
 
 function reasonOf(entry: { readonly reason?: string }): { reason?: string } {

@@ -4,7 +4,7 @@
  * output-validated) join with the code that writes them.
  */
 import type { ErrorRecord, RetryClass } from "./errors.ts";
-import type { CallId, EffectId, InputId, MessageId, TicketId } from "./ids.ts";
+import type { CallId, EffectId, InputId, MessageId, RunId, TicketId } from "./ids.ts";
 import type { JsonValue } from "./json.ts";
 import type { CallErrorCode, Message } from "./message.ts";
 import type { ManifestRef, Outcome, RunBudget, RunIdentity, RunRequest, Usage } from "./run.ts";
@@ -19,6 +19,8 @@ export interface RunCreated {
   readonly budget: RunBudget;
   readonly deadlineAt?: number;
   readonly context?: JsonValue;
+  /** Lineage of a fork: the run it was taken from, before that step. */
+  readonly forkedFrom?: { readonly run: RunId; readonly step: number };
 }
 export interface RunStarted {
   readonly type: "run-started";
@@ -120,6 +122,8 @@ export interface InputReceived {
   readonly input: InputId;
   readonly message: Message;
   readonly by: string;
+  /** An edit: takes the place of an input that was not read yet. */
+  readonly replaces?: InputId;
 }
 export interface InputWithdrawn {
   readonly type: "input-withdrawn";
@@ -130,6 +134,8 @@ export interface CancelRequested {
   readonly type: "cancel-requested";
   readonly by: string;
   readonly reason?: string;
+  /** Another run takes the thread. */
+  readonly instead?: "interrupted" | "superseded";
 }
 export interface PauseRequested {
   readonly type: "pause-requested";

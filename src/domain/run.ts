@@ -80,6 +80,7 @@ export interface CancelRequest {
   readonly at: number;
   readonly seq: number;
   readonly reason?: string;
+  readonly instead?: "interrupted" | "superseded";
 }
 
 export interface PendingInput {

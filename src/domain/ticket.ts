@@ -51,9 +51,10 @@ export type Decision =
   | EngineDecision;
 
 /** Only the engine, through the worker door. */
-export type EngineDecision =
-  | { readonly kind: "elapsed" }
-  | { readonly kind: "closed"; readonly why: "cancelled" | "timed-out" | "run-ended" };
+export type EngineDecision = { readonly kind: "elapsed" } | { readonly kind: "closed"; readonly why: ClosedWhy };
+
+/** A ticket that the engine closed because nobody can answer it any more. */
+export type ClosedWhy = "cancelled" | "timed-out" | "run-ended" | "interrupted" | "superseded";
 
 export type DecisionKind = Decision["kind"];
 

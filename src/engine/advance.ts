@@ -90,5 +90,5 @@ function beginStep(draft: Draft): Ending | undefined {
 }
 
 function ending(draft: Draft, outcome: Outcome): Ending {
-  return { outcome, since: draft.at.now };
+  return { outcome, since: draft.at.now, why: "run-ended" };
 }

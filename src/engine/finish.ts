@@ -8,7 +8,7 @@ import type { Settled } from "../domain/entry.ts";
 import type { CallResult } from "../domain/message.ts";
 import type { Outcome } from "../domain/run.ts";
 import type { CallState, EffectState } from "../domain/run-state.ts";
-import { type EngineDecision, engine } from "../domain/ticket.ts";
+import { type ClosedWhy, type EngineDecision, engine } from "../domain/ticket.ts";
 import { type Draft, emit, wakeBy } from "./draft.ts";
 import { appendResult } from "./take-fact.ts";
 
@@ -16,18 +16,21 @@ export interface Ending {
   readonly outcome: Outcome;
   /** The grace of effects in flight is counted from here. */
   readonly since: number;
+  /** What the tickets that are still open are told. */
+  readonly why: ClosedWhy;
 }
 
 /** Ends that do not wait for the step: a cancel beats the deadline, both beat everything else. */
 export function urgentEnd(draft: Draft): Ending | undefined {
   const { cancel, created, status } = draft.state;
   if (cancel) {
-    const reason = cancel.reason === undefined ? {} : { reason: cancel.reason };
-    return { outcome: { kind: "cancelled", ...reason }, since: cancel.at };
+    const said = cancel.reason ?? cancel.instead;
+    const reason = said === undefined ? {} : { reason: said };
+    return { outcome: { kind: "cancelled", ...reason }, since: cancel.at, why: cancel.instead ?? "cancelled" };
   }
   const { deadlineAt } = created;
   if (deadlineAt !== undefined && draft.at.now >= deadlineAt && status !== "done") {
-    return { outcome: { kind: "timed-out" }, since: deadlineAt };
+    return { outcome: { kind: "timed-out" }, since: deadlineAt, why: "timed-out" };
   }
   return undefined;
 }
@@ -71,7 +74,7 @@ function closeCall(draft: Draft, index: number, ending: Ending): void {
   if (!call || call.status === "settled") return;
   const ticket = draft.state.tickets.find((each) => each.call?.id === call.id);
   if (ticket) {
-    const decision: EngineDecision = { kind: "closed", why: why(ending) };
+    const decision: EngineDecision = { kind: "closed", why: ending.why };
     emit(draft, { type: "ticket-decided", ticket: ticket.id, decision, by: engine, key: `${ticket.id}.closed` });
   }
   const result = closingResult(draft, draft.state.step?.calls[index] ?? call);
@@ -99,12 +102,7 @@ function closingResult(draft: Draft, call: CallState): CallResult {
 
 function closeTickets(draft: Draft, ending: Ending): void {
   for (const { id } of draft.state.tickets) {
-    const decision: EngineDecision = { kind: "closed", why: why(ending) };
+    const decision: EngineDecision = { kind: "closed", why: ending.why };
     emit(draft, { type: "ticket-decided", ticket: id, decision, by: engine, key: `${id}.closed` });
   }
-}
-
-function why(ending: Ending): Extract<EngineDecision, { kind: "closed" }>["why"] {
-  const { kind } = ending.outcome;
-  return kind === "cancelled" || kind === "timed-out" ? kind : "run-ended";
 }

@@ -18,13 +18,14 @@
 import type { Entry, EntryBody, OutsideFact, RunCreated } from "../domain/entry.ts";
 import type { ErrorCode } from "../domain/errors.ts";
 import type { CallId, Fingerprint, RunId, Scope, ThreadId, TicketId } from "../domain/ids.ts";
-import type { JsonValue } from "../domain/json.ts";
+import type { JsonObject, JsonValue } from "../domain/json.ts";
 import type { DeclaredManifest } from "../domain/manifest.ts";
 import type { Message } from "../domain/message.ts";
 import type { RunStatus } from "../domain/run.ts";
 import type { SettlementRecord, TicketKind, TicketRecord } from "../domain/ticket.ts";
 import type { Clock } from "./clock.ts";
 import type { Logger } from "./logger.ts";
+import type { ThreadKey, ThreadStore } from "./thread-store.ts";
 
 export interface RunKey {
   readonly scope: Scope;
@@ -36,6 +37,23 @@ export interface Birth {
   readonly requestHash: string;
   readonly entry: RunCreated;
   readonly manifest: DeclaredManifest;
+  /** What happens when the thread has an active run; queue unless said. Decided in the birth's own transaction. */
+  readonly whenBusy?: BusyRule;
+  /** Who is recorded as asking the active run to end. */
+  readonly by?: string;
+}
+
+/**
+ * queue: behind it · queue-unless-waiting: answer `busy` when it waits · reject: answer `busy` ·
+ * interrupt, supersede: in the same transaction the active run gets `cancel-requested` (with `instead`), and the new
+ * run is the thread's next, before the queued ones.
+ */
+export type BusyRule = "queue" | "queue-unless-waiting" | "reject" | "interrupt" | "supersede";
+
+export interface BusyRun {
+  readonly run: RunId;
+  readonly status: RunStatus;
+  readonly tickets: readonly TicketRecord[];
 }
 
 export type BirthAnswer =
@@ -45,7 +63,23 @@ export type BirthAnswer =
   /** Same key, another request. */
   | { readonly kind: "conflict"; readonly run: RunId }
   /** Another run has this id. */
-  | { readonly kind: "run-exists" };
+  | { readonly kind: "run-exists" }
+  /** Nothing was written: the rule says so. */
+  | { readonly kind: "busy"; readonly active: BusyRun };
+
+export interface NewThread extends ThreadKey {
+  readonly title?: string;
+  readonly metadata?: JsonObject;
+  readonly parent?: ThreadId;
+  /** Messages that exist already: an ended run, its birth and every entry after it. */
+  readonly history?: { readonly birth: Birth; readonly rest: readonly EntryBody[] };
+}
+
+export type NewThreadAnswer =
+  | { readonly kind: "created" }
+  | { readonly kind: "exists" }
+  | { readonly kind: "parent-not-found" }
+  | { readonly kind: "cycle" };
 
 export interface Commit extends RunKey {
   readonly epoch: number;
@@ -74,9 +108,13 @@ export interface Post extends RunKey {
   readonly fact: OutsideFact;
   /** Ticket decisions only: the hash that was shown. */
   readonly hash?: string;
+  /** The post stands for a start: its key is recorded as that of this run, in the same transaction. */
+  readonly start?: { readonly key: string; readonly requestHash: string };
 }
 
 export type PostAnswer =
+  /** The start key was used before: for this run or another, with the same or another request. */
+  | { readonly kind: "started"; readonly run: RunId; readonly same: boolean }
   | { readonly kind: "posted"; readonly seq: number; readonly at: number; readonly settlement?: SettlementRecord }
   /** Another answer settled the ticket, or a cancel was already asked for. */
   | { readonly kind: "settled"; readonly settlement: SettlementRecord }
@@ -173,9 +211,13 @@ export interface ReadAll {
   readonly scope: Scope;
   readonly after: number;
   readonly limit: number;
+  readonly thread?: ThreadId;
+  readonly agent?: string;
 }
 
 export interface CommittedRow extends RunKey {
+  readonly thread: ThreadId;
+  readonly agent: string;
   /** Global order of commits: never changes once read. */
   readonly position: number;
   readonly entries: readonly Entry[];
@@ -204,8 +246,9 @@ export interface EvidenceRow {
   readonly body: JsonValue;
 }
 
-export interface Store {
+export interface Store extends ThreadStore {
   create(birth: Birth): Promise<BirthAnswer>;
+  createThread(thread: NewThread): Promise<NewThreadAnswer>;
   commit(commit: Commit): Promise<CommitAnswer>;
   release(release: Release): Promise<CommitAnswer>;
   post(post: Post): Promise<PostAnswer>;

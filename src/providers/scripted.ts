@@ -21,6 +21,8 @@ export interface ScriptedReply {
   readonly pieces?: number;
   /** Waits before the first part. */
   readonly delayMs?: number;
+  /** Waits before every other part. */
+  readonly pauseMs?: number;
 }
 
 export interface ScriptedError {
@@ -62,8 +64,11 @@ export function scripted(answers: readonly ScriptedAnswer[], options: ScriptedOp
         return;
       }
       if (answer.delayMs !== undefined) await sleep(answer.delayMs, signal);
-      signal.throwIfAborted();
-      yield* partsOf(answer);
+      for (const part of partsOf(answer)) {
+        signal.throwIfAborted();
+        yield part;
+        if (answer.pauseMs !== undefined) await sleep(answer.pauseMs, signal);
+      }
     },
   };
 }

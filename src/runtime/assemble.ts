@@ -2,13 +2,20 @@
 import type { Agent } from "../domain/agent.ts";
 import { HoldfastError } from "../domain/errors.ts";
 import { parseId, type RunId } from "../domain/ids.ts";
+import type { Live } from "../engine/live.ts";
 import type { Desk } from "./desk.ts";
-import { createRunHandle } from "./run-handle.ts";
+import { checkWatch, createRunHandle } from "./run-handle.ts";
+import { createRunLists, forkRun } from "./runs.ts";
 import type { Run, Runtime } from "./runtime.ts";
+import { manySource } from "./sources.ts";
 import { startRun } from "./start-run.ts";
+import { createThreads } from "./threads.ts";
 import { createTickets } from "./tickets.ts";
+import { watch } from "./watch.ts";
+import { createWatchHub } from "./watch-hub.ts";
 
 export interface Parts extends Omit<Desk, "closed"> {
+  readonly live: Live;
   /** Agents this process has the code of. */
   readonly agentNames: readonly string[];
   /** Closes what the composition root has opened. */
@@ -24,8 +31,10 @@ export function assembleRuntime(parts: Parts): Runtime {
     if (closing.signal.aborted) throw new HoldfastError("runtime-closed", "The runtime is closed");
   }
 
+  const hub = createWatchHub(desk, parts.live);
+
   function handle(id: RunId): Run<never> {
-    return createRunHandle(id, desk) as unknown as Run<never>;
+    return createRunHandle(id, desk, hub) as unknown as Run<never>;
   }
 
   function close(): Promise<void> {
@@ -43,8 +52,21 @@ export function assembleRuntime(parts: Parts): Runtime {
       const run = await runtime.start(agent, input, options);
       return run.result(signal ? { signal } : {});
     },
-    runs: { get: (id: string) => handle(parseId<RunId>("run id", id)) },
+    runs: {
+      get: (id: string) => handle(parseId<RunId>("run id", id)),
+      async fork(id, agent, options) {
+        refuseClosed();
+        refuseForeign(agent, parts);
+        return handle(await forkRun({ id, agent, options }, desk));
+      },
+      ...createRunLists(desk),
+    },
     tickets: createTickets(desk),
+    threads: createThreads(desk),
+    async *watch(filter = {}, options = {}) {
+      refuseClosed();
+      yield* watch(await manySource(filter, desk, hub), checkWatch(options, ["after", "signal"]), desk.closed);
+    },
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -21,6 +21,8 @@ export interface Desk {
   readonly schemas: SchemaChecker;
   readonly scope: Scope;
   readonly pollMs: number;
+  /** The same for watchers, who want to see others' work sooner. */
+  readonly watchPollMs: number;
   /** Aborts when the runtime closes. */
   readonly closed: AbortSignal;
 }

@@ -1,21 +1,51 @@
 /** The runtime's public shape: what a user of `createRuntime` holds. */
 import type { Agent } from "../domain/agent.ts";
+import type { Delta, MessagePartial, MessageRetracted } from "../domain/delta.ts";
 import type { ErrorRecord, RetryClass } from "../domain/errors.ts";
-import type { RunId, ThreadId, TicketId } from "../domain/ids.ts";
+import type { RunEvent } from "../domain/event.ts";
+import type { EventFilter } from "../domain/event-filter.ts";
+import type { InputId, RunId, ThreadId, TicketId } from "../domain/ids.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { Message, Part } from "../domain/message.ts";
-import type { Usage } from "../domain/run.ts";
+import type { RunStatus, Usage } from "../domain/run.ts";
 import type { RunView } from "../domain/run-view.ts";
 import type { Decision, TicketCall, TicketKind } from "../domain/ticket.ts";
 import type { Tool } from "../domain/tool.ts";
+import type { ListedRun } from "../ports/thread-store.ts";
+import type { Page, PageOptions } from "./pages.ts";
+import type { Threads } from "./threads.ts";
 
 export interface StartOptions<Context = unknown> {
   /** The conversation; a new one unless said. */
   readonly thread?: string;
   /** Idempotency key, unique per scope: the same key and request give the same run. */
   readonly key?: string;
+  /**
+   * When the thread has a run that is not done. Unless said: behind a running one it queues, an open question is
+   * answered by it, and any other wait refuses it by name. `steer` gives it to the run that is there.
+   */
+  readonly whenBusy?: "queue" | "steer" | "interrupt" | "supersede" | "reject";
+  /** Who starts it; recorded where the start ends or answers something. */
+  readonly by?: string;
   /** What the agent's context schema asks for. */
   readonly context?: Context;
+}
+
+/** Durable events carry the cursor to go on from; live ones do not. */
+export type WatchEvent =
+  | (RunEvent & { readonly cursor: string })
+  | Delta
+  | MessagePartial
+  | MessageRetracted
+  /** Some live pieces, or erased history, were passed over; durable events go on from `cursor`. */
+  | { readonly type: "resync"; readonly reason: "slow" | "erased"; readonly cursor: string };
+
+export interface WatchOptions {
+  /** Begin after this cursor; from the first event unless said. */
+  readonly after?: string;
+  /** end: stop after run-ended · idle: also when the run waits. Across runs: watch until the signal says so. */
+  readonly until?: "end" | "idle";
+  readonly signal?: AbortSignal;
 }
 
 export type StartInput = string | readonly Part[] | readonly Message[];
@@ -64,6 +94,12 @@ export interface Run<Output = string> {
   output(options?: WaitOptions): Promise<Output>;
   /** Returns when the request is durable. */
   cancel(options?: ActOptions & { readonly reason?: string }): Promise<CancelReceipt<Output>>;
+  /** Every durable event after the cursor, then live, until the run has ended. No gap, no duplicate. */
+  watch(options?: WatchOptions): AsyncIterable<WatchEvent>;
+  /** The run-ended event, once there is one. */
+  terminalEvent(): Promise<RunEvent | undefined>;
+  /** Gives the run a message, read at its next step or natural end. */
+  send(input: StartInput, options?: ActOptions): Promise<SentInput>;
   /** The run stops at its next quiet moment and waits on a pause ticket. */
   pause(options?: ActOptions & { readonly reason?: string }): Promise<void>;
 }
@@ -71,6 +107,13 @@ export interface Run<Output = string> {
 export interface CancelReceipt<Output = string> {
   /** Resolves when the run has ended; it may have ended otherwise first. */
   receipt(options?: WaitOptions): Promise<RunResult<Output>>;
+}
+
+/** An input that can be taken back or changed until the run has read it. */
+export interface SentInput {
+  readonly id: InputId;
+  withdraw(options?: ActOptions): Promise<void>;
+  edit(input: StartInput, options?: ActOptions): Promise<SentInput>;
 }
 
 /** The one answer that counted, as every caller gets it. */
@@ -178,10 +221,28 @@ export interface Tickets {
   decide(id: string, answer: OfferedDecision & ActOptions & { readonly hash: string }): Promise<Settlement>;
 }
 
+export interface ListRuns {
+  readonly thread?: string;
+  readonly agent?: string;
+  readonly status?: RunStatus;
+}
+
+export interface ForkOptions {
+  /** The fork goes on as if this step had not been made yet. */
+  readonly atStep: number;
+  readonly key?: string;
+}
+
 export interface Runs {
   /** A handle; asks the store only when it is used. */
   get(id: string): Run<JsonValue | string>;
   get<Output>(id: string, agent: Agent<Output>): Run<Output>;
+  list(options?: ListRuns & PageOptions): Promise<Page<ListedRun>>;
+  count(filter?: ListRuns): Promise<number>;
+  /** A new run on a new thread, with new keys, from the messages before that step; its lineage is recorded. */
+  fork<Output>(id: string, agent: Agent<Output>, options: ForkOptions): Promise<Run<Output>>;
+  /** Takes a finished run and everything of it away. */
+  erase(id: string): Promise<void>;
 }
 
 export interface Runtime {
@@ -198,6 +259,9 @@ export interface Runtime {
   ): Promise<RunResult<Output>>;
   readonly runs: Runs;
   readonly tickets: Tickets;
+  readonly threads: Threads;
+  /** Events of many runs, in an order that never changes once read. */
+  watch(filter?: EventFilter, options?: Omit<WatchOptions, "until">): AsyncIterable<WatchEvent>;
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** start: check everything, write run-created in one transaction, wake a worker. A returned handle is a durable run. */
+/** start: check everything, write run-created in one transaction, tell. A returned handle is a durable run. */
 import type { Agent } from "../domain/agent.ts";
 import type { RunCreated } from "../domain/entry.ts";
 import { HoldfastError } from "../domain/errors.ts";
@@ -9,44 +9,54 @@ import type { Message } from "../domain/message.ts";
 import { Problems } from "../domain/problems.ts";
 import { type SchemaResult, type StandardSchema, showIssues } from "../domain/standard-schema.ts";
 import type { Birth } from "../ports/store.ts";
+import { busyRule, joinActive } from "./busy-thread.ts";
 import { type Desk, surely } from "./desk.ts";
 import { tell } from "./outside-door.ts";
 import { readInput } from "./read-input.ts";
 import type { StartInput, StartOptions } from "./runtime.ts";
+import { keyConflict } from "./start-conflict.ts";
 
-const optionNames = ["thread", "key", "context"];
+const optionNames = ["thread", "key", "context", "whenBusy", "by"];
+const choices = ["queue", "steer", "interrupt", "supersede", "reject"];
 
-export async function startRun(
-  agent: Agent<unknown>,
-  request: { readonly input: StartInput; readonly options: StartOptions },
-  desk: Desk,
-): Promise<RunId> {
+export interface StartRequest {
+  readonly input: StartInput;
+  readonly options: StartOptions;
+  readonly forkedFrom?: RunCreated["forkedFrom"];
+}
+
+export async function startRun(agent: Agent<unknown>, request: StartRequest, desk: Desk): Promise<RunId> {
   const birth = await prepare(agent, request, desk);
   const { run } = birth.entry.identity;
-  const answer = await surely(`Starting run ${run}`, desk, () => desk.store.create(birth));
-  switch (answer.kind) {
-    case "created":
-      tell({ scope: desk.scope, run, seq: 1 }, desk);
-      return run;
-    case "existing":
-      return answer.run;
-    case "conflict":
-      throw new HoldfastError("start-key-conflict", `Key ${birth.key} started run ${answer.run} with another request`, {
-        details: { key: birth.key, run: answer.run },
-      });
-    case "run-exists":
-      throw new HoldfastError("run-exists", `There is already a run ${run}`, { details: { run } });
-    default:
-      return answer satisfies never;
+  for (;;) {
+    const answer = await surely(`Starting run ${run}`, desk, () => desk.store.create(birth));
+    switch (answer.kind) {
+      case "created":
+        tell({ scope: desk.scope, run, seq: 1 }, desk);
+        return run;
+      case "existing":
+        return answer.run;
+      case "conflict":
+        throw keyConflict(birth.key, answer.run);
+      case "run-exists":
+        throw new HoldfastError("run-exists", `There is already a run ${run}`, { details: { run } });
+      case "busy": {
+        const joined = await joinActive({ birth, active: answer.active, choice: request.options.whenBusy }, desk);
+        if (joined) return joined;
+        break; // it ended meanwhile
+      }
+      default:
+        return answer satisfies never;
+    }
   }
 }
 
-async function prepare(
-  agent: Agent<unknown>,
-  { input, options }: { readonly input: StartInput; readonly options: StartOptions },
-  desk: Desk,
-): Promise<Birth> {
-  new Problems(options, optionNames).refuse("invalid-options", `Run of ${agent.name} cannot be started`);
+async function prepare(agent: Agent<unknown>, request: StartRequest, desk: Desk): Promise<Birth> {
+  const { input, options, forkedFrom } = request;
+  const problems = new Problems(options, optionNames);
+  problems.oneOf("whenBusy", choices);
+  problems.optional("by", (by) => typeof by === "string" && by !== "", "must be a non-empty string");
+  problems.refuse("invalid-options", `Run of ${agent.name} cannot be started`);
   const run = parseId<RunId>("run id", desk.ids.next());
   const thread = parseId<ThreadId>("thread", options.thread ?? desk.ids.next());
   const key = options.key === undefined ? `run:${run}` : parseId<string>("key", options.key);
@@ -72,6 +82,7 @@ async function prepare(
     budget: agent.budget,
     ...(agent.budget.wallTimeMs === undefined ? {} : { deadlineAt: now + agent.budget.wallTimeMs }),
     ...(context === undefined ? {} : { context }),
+    ...(forkedFrom === undefined ? {} : { forkedFrom }),
   };
   const asked = {
     agent: agent.name,
@@ -79,10 +90,11 @@ async function prepare(
     context: context ?? null,
     input: contentOf(messages),
   };
-  return { key, requestHash: desk.hash.sha256(desk.hash.canonical(asked)), entry, manifest };
+  const requestHash = desk.hash.sha256(desk.hash.canonical(asked));
+  return { key, requestHash, entry, manifest, whenBusy: busyRule(options.whenBusy), by: options.by ?? "anonymous" };
 }
 
-function fingerprintOf(manifest: DeclaredManifest, desk: Desk): Fingerprint {
+export function fingerprintOf(manifest: DeclaredManifest, desk: Desk): Fingerprint {
   return desk.hash.sha256(desk.hash.canonical(manifest as unknown as JsonValue)) as Fingerprint;
 }
 
@@ -105,7 +117,9 @@ async function judgeContext(name: string, schema: StandardSchema, context: unkno
   try {
     return await schema["~standard"].validate(context);
   } catch (cause) {
-    throw new HoldfastError("invalid-input", `Checking the context of agent ${name} threw: ${messageOf(cause)}`, { cause });
+    throw new HoldfastError("invalid-input", `Checking the context of agent ${name} threw: ${messageOf(cause)}`, {
+      cause,
+    });
   }
 }
 

@@ -178,6 +178,9 @@ function lasting({ id }: Ref, current: (run: Ref) => Run): Run {
     output: (options) => current(run).output(options),
     cancel: (options) => current(run).cancel(options),
     pause: (options) => current(run).pause(options),
+    watch: (options) => current(run).watch(options),
+    terminalEvent: () => current(run).terminalEvent(),
+    send: (input, options) => current(run).send(input, options),
   };
 }
 

@@ -97,7 +97,7 @@ export async function startRun(person: Person, run: RunPlan): Promise<void> {
   const { desk, agents, plan, log, report } = person.crowd;
   await pause(person, run.startAfterMs);
   const agent = agents.find((each) => each.name === run.agent) as Agent<unknown>;
-  const options = { thread: run.thread, key: `start-${run.name}` };
+  const options = { thread: run.thread, key: `start-${run.name}`, whenBusy: "queue" } as const;
   const asked = run.startTwice ? [1, 2] : [1];
   const [first, ...others] = await Promise.all(asked.map(() => desk.runtime.start(agent, run.name, options)));
   if (!first || others.some((each) => each.id !== first.id)) return report("start-once", `${run.name} became two runs`);

@@ -1,0 +1,117 @@
+/**
+ * The part of the store that is about threads and lists of runs.
+ *
+ * H1 A thread's messages are those of its runs by start position; imported history is the journal of an ended run.
+ * H2 List pages are ordered by creation and stable under concurrent inserts; a page costs its length, not the table's.
+ * H3 Deleting or erasing is whole and one transaction: entries, tickets, inbox, posts, snapshots, evidence, start keys.
+ *    Nothing that is not done is ever erased; numbers and positions are never used again.
+ * H4 A parent exists in the same scope and is no descendant of its child.
+ */
+import type { RunId, Scope, ThreadId } from "../domain/ids.ts";
+import type { JsonObject } from "../domain/json.ts";
+import type { Message } from "../domain/message.ts";
+import type { RunStatus } from "../domain/run.ts";
+
+export interface ThreadKey {
+  readonly scope: Scope;
+  readonly thread: ThreadId;
+}
+
+export interface ThreadRow extends ThreadKey {
+  /** Creation order; what list pages are cut by. */
+  readonly no: number;
+  readonly title?: string;
+  readonly metadata: JsonObject;
+  readonly parent?: ThreadId;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** Messages of ended runs and of the active one up to its last commit. */
+  readonly messages: number;
+  /** The run that holds the thread: created, running or waiting. */
+  readonly current?: { readonly run: RunId; readonly status: RunStatus };
+  readonly latest?: RunId;
+  readonly queued: number;
+}
+
+export interface ThreadChange extends ThreadKey {
+  readonly title?: string | null;
+  readonly metadata?: JsonObject;
+}
+
+export interface ThreadList {
+  readonly scope: Scope;
+  /** null: only threads without a parent. */
+  readonly parent?: ThreadId | null;
+  readonly order: "newest" | "oldest";
+  /** Rows after this `no` in the order asked for. */
+  readonly after?: number;
+  readonly limit: number;
+}
+
+export interface MessageList extends ThreadKey {
+  readonly order: "newest" | "oldest";
+  /** Messages after this 1-based position in the order asked for. */
+  readonly after?: number;
+  readonly visibility?: "all";
+  readonly limit: number;
+}
+
+export interface PlacedMessage {
+  /** 1-based place in the thread, in the order of appending. */
+  readonly position: number;
+  readonly run: RunId;
+  readonly message: Message;
+}
+
+export interface DeleteThread extends ThreadKey {
+  /** What happens to child threads. */
+  readonly children: "reject" | "detach" | "cascade";
+}
+
+export type DeleteAnswer =
+  | { readonly kind: "deleted"; readonly threads: number; readonly runs: number }
+  | { readonly kind: "not-found" }
+  | { readonly kind: "busy"; readonly run: RunId }
+  | { readonly kind: "has-children"; readonly children: number };
+
+export interface RunFilter {
+  readonly scope: Scope;
+  readonly thread?: ThreadId;
+  readonly agent?: string;
+  readonly status?: RunStatus;
+}
+
+export interface RunList extends RunFilter {
+  readonly order: "newest" | "oldest";
+  readonly after?: number;
+  readonly limit: number;
+}
+
+export interface ListedRun {
+  /** Creation order; what list pages are cut by. */
+  readonly no: number;
+  readonly run: RunId;
+  readonly thread: ThreadId;
+  readonly agent: string;
+  readonly status: RunStatus;
+  readonly queued: boolean;
+  readonly head: number;
+  readonly createdAt: number;
+}
+
+export interface ThreadStore {
+  thread(key: ThreadKey): Promise<ThreadRow | undefined>;
+  threads(list: ThreadList): Promise<readonly ThreadRow[]>;
+  /** False when there is no such thread. */
+  changeThread(change: ThreadChange): Promise<boolean>;
+  messages(list: MessageList): Promise<readonly PlacedMessage[]>;
+  deleteThread(what: DeleteThread): Promise<DeleteAnswer>;
+  /** One run and everything of it; only when it is done. Its messages leave the thread. */
+  eraseRun(key: { readonly scope: Scope; readonly run: RunId }): Promise<DeleteAnswer>;
+  runs(list: RunList): Promise<readonly ListedRun[]>;
+  countRuns(filter: RunFilter): Promise<number>;
+  /** The newest position of the whole store: changes whenever anything was committed by anyone. */
+  head(): Promise<number>;
+  /** The newest position that an erasure in this scope has taken away, 0 for none: cursors before it get `resync`. */
+  erasedUpTo(scope: Scope): Promise<number>;
+}

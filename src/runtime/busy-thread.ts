@@ -1,0 +1,96 @@
+/**
+ * A start that meets a run which is not done. Whether the birth may be written is decided in its own transaction
+ * (BusyRule); what is given to the run that is there goes through the outside door with the start's key, so that a
+ * repeated start finds it again.
+ */
+import { HoldfastError } from "../domain/errors.ts";
+import type { InputId, RunId } from "../domain/ids.ts";
+import { type Message, textOf } from "../domain/message.ts";
+import type { TicketRecord } from "../domain/ticket.ts";
+import type { Birth, BusyRule, BusyRun, Post, PostAnswer } from "../ports/store.ts";
+import type { Desk } from "./desk.ts";
+import { post } from "./outside-door.ts";
+import type { StartOptions } from "./runtime.ts";
+import { keyConflict } from "./start-conflict.ts";
+
+type Choice = StartOptions["whenBusy"];
+
+export interface BusyStart {
+  readonly birth: Birth;
+  readonly active: BusyRun;
+  readonly choice: Choice;
+}
+
+export function busyRule(choice: Choice): BusyRule {
+  switch (choice) {
+    case undefined:
+      return "queue-unless-waiting";
+    case "steer":
+      return "reject"; // nothing is born: the message goes to the run that is there
+    default:
+      return choice;
+  }
+}
+
+/** The run that took the message, or undefined when it ended meanwhile and the start has to be tried again. */
+export async function joinActive(start: BusyStart, desk: Desk): Promise<RunId | undefined> {
+  const { active, choice } = start;
+  if (choice === "steer") return give(start, inputPost(start, desk), desk);
+  const question = active.tickets.find((ticket) => ticket.kind === "input");
+  if (choice === undefined && question) return give(start, answerPost(start, question, desk), desk);
+  throw busy(start);
+}
+
+async function give(start: BusyStart, what: Post, desk: Desk): Promise<RunId | undefined> {
+  const answer = await post(what, desk);
+  if (answer.kind === "posted") return start.active.run;
+  if (answer.kind === "started") {
+    if (answer.same) return answer.run;
+    throw keyConflict(start.birth.key, answer.run);
+  }
+  if (isOver(answer)) return undefined;
+  const code = answer.kind === "refused" ? answer.code : "thread-busy";
+  throw new HoldfastError(code, `Run ${start.active.run} did not take the message`, {
+    details: { run: start.active.run },
+  });
+}
+
+/** The run ended, or someone else answered: look again. */
+function isOver(answer: PostAnswer): boolean {
+  return answer.kind === "settled" || (answer.kind === "refused" && answer.code === "run-ended");
+}
+
+function startOf({ birth }: BusyStart): NonNullable<Post["start"]> {
+  return { key: birth.key, requestHash: birth.requestHash };
+}
+
+function inputPost(start: BusyStart, desk: Desk): Post {
+  const { birth, active } = start;
+  const [message, ...more] = birth.entry.input;
+  if (!message || more.length > 0)
+    throw new HoldfastError("invalid-input", "A run is steered by one message at a time");
+  const by = birth.by ?? "anonymous";
+  const fact = { type: "input-received", input: message.id as string as InputId, message, by } as const;
+  return { scope: desk.scope, run: active.run, key: `start:${birth.key}`, fact, start: startOf(start) };
+}
+
+function answerPost(start: BusyStart, ticket: TicketRecord, desk: Desk): Post {
+  const { birth, active } = start;
+  const key = `start:${birth.key}`;
+  const decision = { kind: "answer", value: birth.entry.input.map(said).join("\n") } as const;
+  const fact = { type: "ticket-decided", ticket: ticket.id, decision, by: birth.by ?? "anonymous", key } as const;
+  return { scope: desk.scope, run: active.run, key, fact, hash: ticket.hash, start: startOf(start) };
+}
+
+function said(message: Message): string {
+  return textOf(message);
+}
+
+function busy({ active, birth }: BusyStart): HoldfastError {
+  const { thread } = birth.entry.identity;
+  const tickets = active.tickets.map((ticket) => ticket.id);
+  const waits = tickets.length > 0 ? ` on ${tickets.join(", ")}` : "";
+  return new HoldfastError("thread-busy", `Thread ${thread} has run ${active.run}, which is ${active.status}${waits}`, {
+    details: { run: active.run, status: active.status, tickets },
+  });
+}

@@ -1,0 +1,47 @@
+/** Who a run is, read once from its first entry and kept while there is room. */
+import { HoldfastError } from "../domain/errors.ts";
+import { project } from "../domain/event.ts";
+import type { RunId } from "../domain/ids.ts";
+import type { RunIdentity } from "../domain/run.ts";
+import type { CommittedRow } from "../ports/store.ts";
+import type { Desk } from "./desk.ts";
+import type { Placed } from "./watch.ts";
+
+export interface Identities {
+  of(run: RunId): Promise<RunIdentity>;
+  /** The events of a commit, with what they need of their run. */
+  place(row: CommittedRow): Promise<readonly Placed[]>;
+}
+
+const limit = 4_096;
+
+export function createIdentities(desk: Desk): Identities {
+  const known = new Map<RunId, RunIdentity>();
+
+  async function of(run: RunId): Promise<RunIdentity> {
+    const identity = known.get(run) ?? (await read(run));
+    known.set(run, identity);
+    const [oldest] = known.keys();
+    if (known.size > limit && oldest !== undefined) known.delete(oldest);
+    return identity;
+  }
+
+  async function read(run: RunId): Promise<RunIdentity> {
+    const [created] = await desk.store.readRun({ scope: desk.scope, run, after: 0, limit: 1 });
+    if (created?.type === "run-created") return created.identity;
+    throw new HoldfastError("run-not-found", `There is no run ${run} in scope ${desk.scope}`, { details: { run } });
+  }
+
+  return {
+    of,
+    async place(row) {
+      const [first] = row.entries;
+      const identity = first?.type === "run-created" ? first.identity : await of(row.run);
+      return row.entries.map((entry) => ({
+        place: { position: row.position, seq: entry.seq },
+        event: Object.freeze(project(entry, identity)),
+        agent: row.agent,
+      }));
+    },
+  };
+}

@@ -1,0 +1,51 @@
+/** Pages of a list: an opaque cursor that is bound to the scope, the list and its filter. */
+import { readCursor, streamTag, writeCursor } from "../domain/cursor.ts";
+import { HoldfastError } from "../domain/errors.ts";
+import type { JsonValue } from "../domain/json.ts";
+import type { Desk } from "./desk.ts";
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  /** Where the next page begins; absent when this was the last. */
+  readonly next?: string;
+}
+
+export interface PageOptions {
+  /** `next` of the page before. Refused when the filter has changed. */
+  readonly cursor?: string;
+  readonly limit?: number;
+  readonly order?: "newest" | "oldest";
+}
+
+const defaultLimit = 50;
+const maxLimit = 1_000;
+
+export interface PageRequest {
+  readonly after?: number;
+  readonly limit: number;
+  readonly order: "newest" | "oldest";
+}
+
+/** Reads one page with `read`, which is asked for one row more than the page holds. */
+export async function readPage<Row>(
+  list: {
+    readonly name: string;
+    readonly filter: JsonValue;
+    readonly options: PageOptions;
+    readonly place: (row: Row) => number;
+  },
+  desk: Desk,
+  read: (request: PageRequest) => Promise<readonly Row[]>,
+): Promise<Page<Row>> {
+  const { limit = defaultLimit, order = "newest", cursor } = list.options;
+  if (!Number.isInteger(limit) || limit < 1 || limit > maxLimit) {
+    throw new HoldfastError("invalid-options", `limit must be a whole number from 1 to ${maxLimit}, got ${limit}`);
+  }
+  const tag = streamTag(desk.hash.sha256, [desk.scope, list.name, desk.hash.canonical([list.filter, order])]);
+  const after = cursor === undefined ? {} : { after: readCursor(cursor, tag).position };
+  const rows = await read({ ...after, limit: limit + 1, order });
+  const items = rows.slice(0, limit);
+  const last = items.at(-1);
+  if (rows.length <= limit || last === undefined) return { items };
+  return { items, next: writeCursor({ position: list.place(last), seq: 0 }, tag) };
+}

@@ -1,0 +1,77 @@
+/** The newest commits of the scope in one ring: one reader of the store for all who watch many runs. */
+import type { Desk } from "./desk.ts";
+import type { Identities } from "./identities.ts";
+import { createRing, type Ring } from "./ring.ts";
+import type { RingItem } from "./watch.ts";
+
+export interface ScopeTail {
+  join(): Promise<{ readonly ring: Ring<RingItem>; leave(): void }>;
+  push(item: RingItem): void;
+  /** Something was committed by someone: read on. What is told meanwhile makes it look once more. */
+  look(): void;
+  isEmpty(): boolean;
+}
+
+interface Tail {
+  readonly ring: Ring<RingItem>;
+  watchers: number;
+  /** The last position that went into the ring. */
+  position: number;
+  isReading: boolean;
+  again: boolean;
+}
+
+const page = 64;
+
+export function createScopeTail(desk: Desk, identities: Identities): ScopeTail {
+  let tail: Tail | undefined;
+
+  async function read(reading: Tail): Promise<void> {
+    for (;;) {
+      const rows = await desk.store.readAll({ scope: desk.scope, after: reading.position, limit: page });
+      for (const row of rows) {
+        for (const placed of await identities.place(row)) reading.ring.push({ kind: "event", placed });
+        reading.position = row.position;
+      }
+      if (rows.length < page) return;
+    }
+  }
+
+  async function readOn(reading: Tail): Promise<void> {
+    reading.isReading = true;
+    try {
+      while (reading.again) {
+        reading.again = false;
+        await read(reading);
+      }
+    } catch (cause) {
+      // The next hint or poll tries again; nothing was passed over.
+      desk.logger.warn("Reading for watchers failed", { cause: String(cause) });
+    } finally {
+      reading.isReading = false;
+    }
+  }
+
+  return {
+    async join() {
+      const position = await desk.store.head();
+      tail ??= { ring: createRing<RingItem>(), watchers: 0, position, isReading: false, again: false };
+      const joined = tail;
+      joined.watchers += 1;
+      return {
+        ring: joined.ring,
+        leave() {
+          joined.watchers -= 1;
+          if (joined.watchers === 0 && tail === joined) tail = undefined;
+        },
+      };
+    },
+    push: (item) => tail?.ring.push(item),
+    look() {
+      if (!tail) return;
+      tail.again = true;
+      if (!tail.isReading) readOn(tail).catch(() => undefined);
+    },
+    isEmpty: () => tail === undefined,
+  };
+}

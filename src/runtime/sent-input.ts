@@ -1,0 +1,50 @@
+/** Inputs of a running run: sent, withdrawn and edited through the outside door until they are read. */
+
+import type { InputReceived, OutsideFact } from "../domain/entry.ts";
+import { HoldfastError } from "../domain/errors.ts";
+import { type InputId, parseId, type RunId } from "../domain/ids.ts";
+import type { Desk } from "./desk.ts";
+import { post } from "./outside-door.ts";
+import { readInput } from "./read-input.ts";
+import type { ActOptions, SentInput, StartInput } from "./runtime.ts";
+
+interface Sending {
+  readonly run: RunId;
+  readonly input: StartInput;
+  readonly options: ActOptions;
+  readonly replaces?: InputId;
+}
+
+export async function sendInput(sending: Sending, desk: Desk): Promise<SentInput> {
+  const { run, options, replaces } = sending;
+  const [message, ...more] = readInput(sending.input, desk);
+  if (!message || more.length > 0) throw new HoldfastError("invalid-input", "A run is given one message at a time");
+  const key = options.key === undefined ? desk.ids.next() : parseId<string>("key", options.key);
+  const input = `${run}.${key}` as InputId;
+  const fact: InputReceived = {
+    type: "input-received",
+    input,
+    message,
+    by: options.by ?? "anonymous",
+    ...(replaces === undefined ? {} : { replaces }),
+  };
+  await postSurely({ run, fact, key }, desk);
+  return {
+    id: input,
+    async withdraw({ by = "anonymous", key: own } = {}) {
+      await postSurely({ run, fact: { type: "input-withdrawn", input, by }, key: own ?? desk.ids.next() }, desk);
+    },
+    edit: (next, own = {}) => sendInput({ run, input: next, options: own, replaces: input }, desk),
+  };
+}
+
+async function postSurely(
+  what: { readonly run: RunId; readonly fact: OutsideFact; readonly key: string },
+  desk: Desk,
+): Promise<void> {
+  const answer = await post({ scope: desk.scope, ...what }, desk);
+  if (answer.kind !== "refused") return;
+  throw new HoldfastError(answer.code, `${what.fact.type} of run ${what.run} was refused`, {
+    details: { run: what.run },
+  });
+}

@@ -1,0 +1,82 @@
+/** What can be watched: one run by seq, or many runs by the store's position, cut by a compiled filter. */
+import { streamTag } from "../domain/cursor.ts";
+import { project } from "../domain/event.ts";
+import { compileFilter, type EventFilter } from "../domain/event-filter.ts";
+import type { RunId } from "../domain/ids.ts";
+import type { Desk } from "./desk.ts";
+import { isIdle } from "./idle.ts";
+import type { Source } from "./watch.ts";
+import type { WatchHub } from "./watch-hub.ts";
+
+const page = 64;
+
+export async function runSource(run: RunId, desk: Desk, hub: WatchHub): Promise<Source> {
+  const key = { scope: desk.scope, run };
+  const { identity, ring, leave } = await hub.joinRun(run);
+  return {
+    tag: streamTag(desk.hash.sha256, [desk.scope, "run", run]),
+    ring,
+    async read(after) {
+      const entries = await desk.store.readRun({ ...key, after: after.seq, limit: page });
+      return entries
+        .filter((entry) => entry.seq > after.seq)
+        .map((entry) => ({
+          place: { position: 0, seq: entry.seq },
+          event: project(entry, identity),
+          agent: identity.agent,
+        }));
+    },
+    order: (last, next) => (next.seq <= last.seq ? "seen" : next.seq === last.seq + 1 ? "next" : "hole"),
+    async check(from) {
+      const row = await desk.store.run(key);
+      return row && from.seq <= row.head ? "fits" : "ahead";
+    },
+    wants: () => true,
+    wantsDelta: () => true,
+    partials: () => [hub.live.partial(desk.scope, run)].filter((partial) => partial !== undefined),
+    async rest(last) {
+      const row = await desk.store.run(key);
+      if (!row || row.head !== last.seq || !isIdle(row, desk.clock.now())) return "going-on";
+      return row.status === "done" ? "ended" : "idle";
+    },
+    leave,
+  };
+}
+
+export async function manySource(filter: EventFilter, desk: Desk, hub: WatchHub): Promise<Source> {
+  const compiled = compileFilter(filter);
+  const { ring, leave } = await hub.joinAll();
+  const only = {
+    ...(compiled.onlyThread === undefined ? {} : { thread: compiled.onlyThread }),
+    ...(compiled.onlyAgent === undefined ? {} : { agent: compiled.onlyAgent }),
+  };
+  return {
+    tag: streamTag(desk.hash.sha256, [desk.scope, "many", desk.hash.canonical(compiled.canonical)]),
+    ring,
+    async read(after) {
+      // From the row before: a cursor may stand inside a commit.
+      const rows = await desk.store.readAll({
+        scope: desk.scope,
+        after: Math.max(0, after.position - 1),
+        limit: page,
+        ...only,
+      });
+      const placed = (await Promise.all(rows.map((row) => hub.identities.place(row)))).flat();
+      return placed.filter(({ place }) => isAfter(after, place));
+    },
+    order: (last, next) => (isAfter(last, next) ? "next" : "seen"),
+    async check(from) {
+      if (from.position > (await desk.store.head())) return "ahead";
+      return from.position < (await desk.store.erasedUpTo(desk.scope)) ? "erased" : "fits";
+    },
+    wants: ({ event, agent }) => compiled.matches(event, agent),
+    wantsDelta: (delta) => compiled.matchesRun(delta.run, delta.thread),
+    partials: () => hub.live.partials(desk.scope).filter(({ run, thread }) => compiled.matchesRun(run, thread)),
+    rest: async () => "going-on",
+    leave,
+  };
+}
+
+function isAfter(last: { position: number; seq: number }, next: { position: number; seq: number }): boolean {
+  return next.position > last.position || (next.position === last.position && next.seq > last.seq);
+}

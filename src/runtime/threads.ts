@@ -1,0 +1,231 @@
+/** Threads as a user sees them: create with history, read, list, name, delete, erase. */
+import type { EntryBody, RunCreated } from "../domain/entry.ts";
+import { HoldfastError } from "../domain/errors.ts";
+import { parseId, type RunId, type ThreadId } from "../domain/ids.ts";
+import { type JsonObject, toJson } from "../domain/json.ts";
+import type { DeclaredManifest } from "../domain/manifest.ts";
+import type { Message } from "../domain/message.ts";
+import { Problems } from "../domain/problems.ts";
+import type { NewThread } from "../ports/store.ts";
+import type { DeleteAnswer, PlacedMessage, ThreadRow } from "../ports/thread-store.ts";
+import { type Desk, surely } from "./desk.ts";
+import { tell } from "./outside-door.ts";
+import { type Page, type PageOptions, readPage } from "./pages.ts";
+import { readMessages } from "./read-input.ts";
+import { fingerprintOf } from "./start-run.ts";
+
+export interface CreateThread {
+  readonly id?: string;
+  readonly title?: string;
+  readonly metadata?: JsonObject;
+  readonly parent?: string;
+  /** Imported history, oldest first. */
+  readonly messages?: readonly Message[];
+}
+
+export interface Thread {
+  readonly id: ThreadId;
+  readonly title?: string;
+  readonly metadata: JsonObject;
+  readonly parent?: ThreadId;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly messages: number;
+  /** The run that executes now. */
+  readonly activeRun?: RunId;
+  /** The run that holds the thread: created, running or waiting. */
+  readonly openRun?: RunId;
+  readonly latestRun?: RunId;
+  readonly queued: number;
+}
+
+export interface Threads {
+  create(options?: CreateThread): Promise<Thread>;
+  get(id: string): Promise<Thread | undefined>;
+  list(options?: PageOptions & { readonly parent?: string | null }): Promise<Page<Thread>>;
+  messages(id: string, options?: PageOptions & { readonly visibility?: "all" }): Promise<Page<PlacedMessage>>;
+  change(id: string, change: { readonly title?: string | null; readonly metadata?: JsonObject }): Promise<Thread>;
+  /** Refused while a run of it is not done. Child threads: refuse (default), let go, or delete too. */
+  delete(
+    id: string,
+    options?: { readonly children?: "reject" | "detach" | "cascade" },
+  ): Promise<{ threads: number; runs: number }>;
+}
+
+export function createThreads(desk: Desk): Threads {
+  const key = (id: string): { scope: Desk["scope"]; thread: ThreadId } => ({
+    scope: desk.scope,
+    thread: parseId<ThreadId>("thread", id),
+  });
+
+  async function found(id: string): Promise<Thread> {
+    const row = await desk.store.thread(key(id));
+    if (row) return shown(row);
+    throw notFound(id, desk);
+  }
+
+  return {
+    async create(options = {}) {
+      const thread = prepare(options, desk);
+      const answer = await surely(`Creating thread ${thread.thread}`, desk, () => desk.store.createThread(thread));
+      if (answer.kind !== "created") throw refusal(answer.kind, thread);
+      if (thread.history) tell({ scope: desk.scope, run: thread.history.birth.entry.identity.run, seq: 1 }, desk);
+      return found(thread.thread);
+    },
+    async get(id) {
+      const row = await desk.store.thread(key(id));
+      return row && shown(row);
+    },
+    async list({ parent, ...options } = {}) {
+      const filter = parent === undefined || parent === null ? parent : parseId<ThreadId>("parent", parent);
+      const list = { name: "threads", filter: filter ?? null, options, place: (row: ThreadRow) => row.no };
+      const page = await readPage(list, desk, (request) =>
+        desk.store.threads({ scope: desk.scope, ...(filter === undefined ? {} : { parent: filter }), ...request }),
+      );
+      return { ...page, items: page.items.map(shown) };
+    },
+    async messages(id, { visibility, ...options } = {}) {
+      await found(id);
+      const place = (row: PlacedMessage): number => row.position;
+      const list = { name: `messages:${id}`, filter: visibility ?? null, options, place };
+      const only = visibility === undefined ? {} : { visibility };
+      return readPage(list, desk, (request) => desk.store.messages({ ...key(id), ...only, ...request }));
+    },
+    async change(id, change) {
+      const problems = new Problems(change, ["title", "metadata"]);
+      problems.optional("title", (title) => title === null || typeof title === "string", "must be a string or null");
+      problems.refuse("invalid-options", `Thread ${id} cannot be changed`);
+      const metadata = change.metadata === undefined ? {} : { metadata: checkMetadata(change.metadata) };
+      const title = change.title === undefined ? {} : { title: change.title };
+      const wanted = { ...key(id), ...title, ...metadata };
+      if (!(await surely(`Changing thread ${id}`, desk, () => desk.store.changeThread(wanted))))
+        throw notFound(id, desk);
+      return found(id);
+    },
+    async delete(id, { children = "reject" } = {}) {
+      const what = { ...key(id), children };
+      return deleted(await surely(`Deleting thread ${id}`, desk, () => desk.store.deleteThread(what)), `thread ${id}`);
+    },
+  };
+}
+
+export function deleted(answer: DeleteAnswer, what: string): { threads: number; runs: number } {
+  switch (answer.kind) {
+    case "deleted":
+      return { threads: answer.threads, runs: answer.runs };
+    case "not-found":
+      throw new HoldfastError("thread-not-found", `There is no ${what}`);
+    case "busy":
+      throw new HoldfastError("thread-busy", `Run ${answer.run} is not done; ${what} was not deleted`, {
+        details: { run: answer.run },
+      });
+    case "has-children":
+      throw new HoldfastError("thread-has-children", `${answer.children} child threads; ${what} was not deleted`);
+    default:
+      return answer satisfies never;
+  }
+}
+
+function prepare(options: CreateThread, desk: Desk): NewThread {
+  const problems = new Problems(options, ["id", "title", "metadata", "parent", "messages"]);
+  problems.optional("title", (title) => typeof title === "string", "must be a string");
+  problems.refuse("invalid-options", "The thread cannot be created");
+  const { id, title, metadata, parent, messages } = options;
+  const thread = parseId<ThreadId>("thread", id ?? desk.ids.next());
+  return {
+    scope: desk.scope,
+    thread,
+    ...(title === undefined ? {} : { title }),
+    ...(metadata === undefined ? {} : { metadata: checkMetadata(metadata) }),
+    ...(parent === undefined ? {} : { parent: parseId<ThreadId>("parent", parent) }),
+    ...(messages === undefined ? {} : { history: importedRun(thread, readMessages(messages), desk) }),
+  };
+}
+
+function checkMetadata(metadata: unknown): JsonObject {
+  const json = toJson(metadata, { maxBytes: 64 * 1024, maxDepth: 16 });
+  if (json.ok && typeof json.value === "object" && json.value !== null && !Array.isArray(json.value)) {
+    return json.value as JsonObject;
+  }
+  const why = json.ok ? "is not an object" : `${json.problem} at ${json.path}`;
+  throw new HoldfastError("invalid-options", `metadata cannot be stored: ${why}`);
+}
+
+/** History is the journal of a run that has ended: readers need no second kind of message. */
+function importedRun(thread: ThreadId, messages: readonly Message[], desk: Desk): NonNullable<NewThread["history"]> {
+  const run = parseId<RunId>("run id", desk.ids.next());
+  const manifest: DeclaredManifest = {
+    format: 1,
+    agent: importAgent,
+    model: { provider: "none", model: "none" },
+    instructions: { kind: "text", text: "" },
+    tools: [],
+    context: null,
+    budget: { steps: 0 },
+  };
+  const fingerprint = fingerprintOf(manifest, desk);
+  const key = `import:${run}`;
+  const entry: RunCreated = {
+    type: "run-created",
+    identity: {
+      scope: desk.scope,
+      run,
+      thread,
+      agent: importAgent,
+      rootRun: run,
+      origin: "internal",
+      mode: "foreground",
+      adapter: "internal",
+    },
+    request: { origin: "internal", key, inputIds: messages.map((each) => each.id), inputCount: messages.length },
+    input: messages,
+    manifest: { fingerprint },
+    budget: { steps: 0 },
+  };
+  const rest: EntryBody[] = [
+    { type: "run-started", position: 0 },
+    ...messages.map((_, index): EntryBody => ({ type: "message-appended", body: { kind: "created", index } })),
+    { type: "run-ended", outcome: { kind: "completed", reason: "requested" } },
+  ];
+  return { birth: { key, requestHash: key, entry, manifest }, rest };
+}
+
+/** The agent name of runs that only hold imported history. */
+export const importAgent = "holdfast.import";
+
+function shown(row: ThreadRow): Thread {
+  const { thread: id, title, metadata, parent, createdAt, updatedAt, messages, current, latest, queued } = row;
+  return {
+    id,
+    ...(title === undefined ? {} : { title }),
+    metadata,
+    ...(parent === undefined ? {} : { parent }),
+    createdAt,
+    updatedAt,
+    messages,
+    ...(current?.status === "running" ? { activeRun: current.run } : {}),
+    ...(current ? { openRun: current.run } : {}),
+    ...(latest === undefined ? {} : { latestRun: latest }),
+    queued,
+  };
+}
+
+function notFound(id: string, desk: Desk): HoldfastError {
+  return new HoldfastError("thread-not-found", `There is no thread ${id} in scope ${desk.scope}`, { details: { id } });
+}
+
+function refusal(kind: "exists" | "parent-not-found" | "cycle", thread: NewThread): HoldfastError {
+  switch (kind) {
+    case "exists":
+      return new HoldfastError("thread-exists", `There is already a thread ${thread.thread}`);
+    case "parent-not-found":
+      return new HoldfastError(
+        "thread-not-found",
+        `Thread ${thread.thread} names the parent ${thread.parent}, which does not exist`,
+      );
+    case "cycle":
+      return new HoldfastError("invalid-options", `Thread ${thread.thread} cannot be its own ancestor`);
+    default:
+      return kind satisfies never;
+  }
+}

@@ -1,0 +1,89 @@
+/** Listens for all watchers of this runtime, and only while there are any: to the bus, to live pieces, to the store. */
+import type { RunId } from "../domain/ids.ts";
+import type { Live } from "../engine/live.ts";
+import type { Hint } from "../ports/bus.ts";
+import type { Desk } from "./desk.ts";
+import { createIdentities, type Identities } from "./identities.ts";
+import type { Ring } from "./ring.ts";
+import { createRunRings, type JoinedRun } from "./run-rings.ts";
+import { createScopeTail } from "./scope-tail.ts";
+import type { RingItem } from "./watch.ts";
+
+export interface WatchHub {
+  readonly live: Live;
+  readonly identities: Identities;
+  joinRun(run: RunId): Promise<JoinedRun>;
+  joinAll(): Promise<{ readonly ring: Ring<RingItem>; leave(): void }>;
+}
+
+export function createWatchHub(desk: Desk, live: Live): WatchHub {
+  const identities = createIdentities(desk);
+  const rings = createRunRings(desk, identities);
+  const tail = createScopeTail(desk, identities);
+  let stop: AbortController | undefined;
+
+  function hear(hint: Hint): void {
+    if (hint.scope !== desk.scope) return;
+    rings.hear(hint);
+    tail.look();
+  }
+
+  function listen(): void {
+    if (stop) return;
+    const stopping = new AbortController();
+    const offBus = desk.bus.subscribe(hear);
+    const offLive = live.subscribe((scope, delta) => {
+      if (scope !== desk.scope) return;
+      rings.push(delta.run, { kind: "delta", delta });
+      tail.push({ kind: "delta", delta });
+    });
+    stopping.signal.addEventListener("abort", () => {
+      offBus();
+      offLive();
+    });
+    stop = stopping;
+    poll(stopping.signal).catch((cause: unknown) => desk.logger.warn("Polling stopped", { cause: String(cause) }));
+  }
+
+  /** Writers in other processes give no hints here: ask the store whether anything was added. */
+  async function poll(signal: AbortSignal): Promise<void> {
+    let last = -1;
+    for (;;) {
+      await desk.clock.sleep(desk.watchPollMs, signal);
+      if (signal.aborted || desk.closed.aborted) return;
+      const head = await desk.store.head().catch(() => last);
+      if (head === last) continue;
+      last = head;
+      await rings.look();
+      tail.look();
+    }
+  }
+
+  /** Each watcher leaves once; the last one turns off the light. */
+  function leaving(leave: () => void): () => void {
+    let left = false;
+    return () => {
+      if (left) return;
+      left = true;
+      leave();
+      if (!rings.isEmpty() || !tail.isEmpty()) return;
+      stop?.abort("unwatched");
+      stop = undefined;
+    };
+  }
+
+  return {
+    live,
+    identities,
+    async joinRun(run) {
+      const joined = await rings.join(run);
+      listen();
+      return { ...joined, leave: leaving(joined.leave) };
+    },
+    async joinAll() {
+      const joined = await tail.join();
+      listen();
+      return { ...joined, leave: leaving(joined.leave) };
+    },
+  };
+}

@@ -1,0 +1,204 @@
+/**
+ * Watching: every durable event after the cursor, then live. One algorithm for one run and for many.
+ *
+ * W1 The ring's head is taken before the journal is read; what the journal gave is skipped in the ring.
+ * W2 Durable events come in the source's order, each exactly once; a hole in the ring is filled from the journal.
+ * W3 A reader that fell more than a ring behind gets one `resync`, then the journal: run-ended is never lost.
+ * W4 Pieces of a message are shown only from `message-partial` or the message's beginning on; an attempt that ends
+ *    without its message is retracted.
+ */
+import { type Place, readCursor, writeCursor } from "../domain/cursor.ts";
+import type { Delta, MessageDelta, MessagePartial, MessageRetracted } from "../domain/delta.ts";
+import { HoldfastError } from "../domain/errors.ts";
+import type { RunEvent } from "../domain/event.ts";
+import { modelEffectId, type RunId } from "../domain/ids.ts";
+import type { Ring } from "./ring.ts";
+import type { WatchEvent, WatchOptions } from "./runtime.ts";
+
+export interface Placed {
+  readonly place: Place;
+  readonly event: RunEvent;
+  readonly agent: string;
+}
+
+/** An event handed over after its commit, a live piece, or "look into the journal". */
+export type RingItem =
+  | { readonly kind: "event"; readonly placed: Placed }
+  | { readonly kind: "delta"; readonly delta: Delta }
+  | { readonly kind: "moved" };
+
+export interface Source {
+  /** Binds cursors to what is watched. */
+  readonly tag: string;
+  readonly ring: Ring<RingItem>;
+  /** One page of the journal after a place, oldest first; empty at the head. */
+  read(after: Place): Promise<readonly Placed[]>;
+  /** How an item of the ring stands to the last event shown. */
+  order(last: Place, next: Place): "next" | "seen" | "hole";
+  /** A cursor that cannot be: ahead of the head. `erased`: history after it was taken away. */
+  check(from: Place): Promise<"fits" | "ahead" | "erased">;
+  wants(placed: Placed): boolean;
+  wantsDelta(delta: Delta): boolean;
+  partials(): readonly MessagePartial[];
+  /** Whether everything up to this place is all there will ever be, all there is for now, or neither. */
+  rest(last: Place): Promise<"ended" | "idle" | "going-on">;
+  leave(): void;
+}
+
+interface Watcher {
+  readonly source: Source;
+  readonly options: WatchOptions;
+  readonly closed: AbortSignal;
+  last: Place;
+  /** The next ring item to look at. */
+  next: number;
+  /** By run: the attempt whose pieces were shown. */
+  readonly shown: Map<RunId, Pick<MessageDelta, "step" | "attempt" | "message">>;
+  /** Pieces may be shown: what was written before was. */
+  joined: boolean;
+}
+
+const start: Place = { position: 0, seq: 0 };
+
+export async function* watch(source: Source, options: WatchOptions, closed: AbortSignal): AsyncGenerator<WatchEvent> {
+  try {
+    const last = options.after === undefined ? start : readCursor(options.after, source.tag);
+    const next = source.ring.head(); // W1
+    const watcher: Watcher = { source, options, closed, last, next, shown: new Map(), joined: false };
+    if (options.after !== undefined) yield* refuseOrResync(watcher);
+    for (;;) {
+      if ((yield* catchUp(watcher)) || (await isOver(watcher))) return;
+      if (yield* follow(watcher)) return;
+    }
+  } finally {
+    source.leave();
+  }
+}
+
+async function* refuseOrResync(watcher: Watcher): AsyncGenerator<WatchEvent> {
+  const answer = await watcher.source.check(watcher.last);
+  if (answer === "ahead") throw new HoldfastError("invalid-cursor", "The cursor is ahead of everything there is");
+  if (answer === "erased") yield { type: "resync", reason: "erased", cursor: cursorOf(watcher) };
+}
+
+/** From the journal, page by page. True when the watch is over. */
+async function* catchUp(watcher: Watcher): AsyncGenerator<WatchEvent, boolean> {
+  for (;;) {
+    if (isStopped(watcher)) return true;
+    const page = await watcher.source.read(watcher.last);
+    if (page.length === 0) return false;
+    for (const placed of page) if (yield* showDurable(watcher, placed)) return true;
+  }
+}
+
+/** From the ring. True when the watch is over, false when the journal has to be read. */
+async function* follow(watcher: Watcher): AsyncGenerator<WatchEvent, boolean> {
+  const { ring } = watcher.source;
+  for (;;) {
+    if (ring.lost(watcher.next)) {
+      watcher.next = ring.head();
+      watcher.joined = false;
+      yield { type: "resync", reason: "slow", cursor: cursorOf(watcher) }; // W3
+      return false;
+    }
+    const item = ring.at(watcher.next);
+    if (!item) {
+      const partials = join(watcher);
+      yield* partials;
+      if (partials.length === 0 && !(await nextPush(watcher))) return true;
+      continue;
+    }
+    watcher.next += 1;
+    const done = yield* showItem(watcher, item);
+    if (done !== "go-on") return done === "over";
+  }
+}
+
+async function* showItem(watcher: Watcher, item: RingItem): AsyncGenerator<WatchEvent, "go-on" | "over" | "read"> {
+  if (item.kind === "moved") return "read";
+  if (item.kind === "delta") {
+    if (isVisible(watcher, item.delta)) yield item.delta;
+    return "go-on";
+  }
+  const { placed } = item;
+  const order = watcher.source.order(watcher.last, placed.place);
+  if (order === "seen") return "go-on";
+  if (order === "hole") return "read"; // W2
+  if (yield* showDurable(watcher, placed)) return "over";
+  const mayRest = placed.event.type === "run-waiting" && watcher.options.until === "idle";
+  if (mayRest && (await isOver(watcher))) return "over";
+  return "go-on";
+}
+
+/** True when this was the last event of a watch until the end. */
+function* showDurable(watcher: Watcher, placed: Placed): Generator<WatchEvent, boolean> {
+  watcher.last = placed.place;
+  const { event } = placed;
+  if (!watcher.source.wants(placed)) return false;
+  const retracted = retraction(watcher, event);
+  if (retracted) yield retracted;
+  yield { ...event, cursor: cursorOf(watcher) };
+  return event.type === "run-ended" && watcher.options.until !== undefined;
+}
+
+/** W4. */
+function isVisible(watcher: Watcher, delta: Delta): boolean {
+  if (!watcher.source.wantsDelta(delta)) return false;
+  if (delta.type === "tool-progress") return true;
+  if (watcher.joined) watcher.shown.set(delta.run, delta);
+  return watcher.joined;
+}
+
+/** Everything in the ring was seen: from here on pieces follow what the writers have so far. */
+function join(watcher: Watcher): readonly MessagePartial[] {
+  if (watcher.joined) return [];
+  watcher.joined = true;
+  const partials = watcher.source.partials().filter((each) => each.text !== "" || each.reasoning !== "");
+  for (const partial of partials) watcher.shown.set(partial.run, partial);
+  return partials;
+}
+
+function retraction(watcher: Watcher, event: RunEvent): MessageRetracted | undefined {
+  if (event.type !== "effect-settled") return undefined;
+  const shown = watcher.shown.get(event.run);
+  if (!shown || event.effect !== modelEffectId(event.run, shown.step) || event.attempt !== shown.attempt) {
+    return undefined;
+  }
+  watcher.shown.delete(event.run);
+  if (event.result.kind === "done") return undefined;
+  const { step, attempt, message } = shown;
+  return { type: "message-retracted", run: event.run, thread: event.thread, step, attempt, message };
+}
+
+async function isOver({ options, source, last }: Watcher): Promise<boolean> {
+  if (options.until === undefined) return false;
+  const rest = await source.rest(last);
+  return rest === "ended" || (rest === "idle" && options.until === "idle");
+}
+
+function isStopped({ options, closed }: Watcher): boolean {
+  return closed.aborted || (options.signal?.aborted ?? false);
+}
+
+/** False when the watch is over. */
+async function nextPush(watcher: Watcher): Promise<boolean> {
+  const { options, closed, source } = watcher;
+  if (isStopped(watcher)) return false;
+  if (source.ring.head() > watcher.next) return true;
+  await new Promise<void>((resolve) => {
+    const off = source.ring.onPush(wake);
+    options.signal?.addEventListener("abort", wake, { once: true });
+    closed.addEventListener("abort", wake, { once: true });
+    function wake(): void {
+      off();
+      options.signal?.removeEventListener("abort", wake);
+      closed.removeEventListener("abort", wake);
+      resolve();
+    }
+  });
+  return !isStopped(watcher);
+}
+
+function cursorOf({ last, source }: Watcher): string {
+  return writeCursor(last, source.tag);
+}
