@@ -96,8 +96,16 @@ function closingResult(draft: Draft, call: CallState): CallResult {
       ? errorResult("outcome-unknown", "The run ended while this call was in flight; it may have happened")
       : errorResult("aborted", "The run ended while this call was in flight");
   }
-  if (call.status === "unknown") return errorResult("outcome-unknown", "The run ended before its outcome was known");
+  if (call.status === "unknown" || call.keyGeneration > 1) {
+    return errorResult("outcome-unknown", "The run ended before its outcome was known");
+  }
+  if (mayHaveBegun(effect)) return errorResult("aborted", "The run ended after an attempt of this call was lost");
   return errorResult("not-run", "The run ended before this call began");
+}
+
+/** Never "not run" of what an attempt that died with its worker may have done. */
+function mayHaveBegun(effect: EffectState | undefined): boolean {
+  return effect !== undefined && (effect.attempt > 1 || effect.last?.kind !== "not-made");
 }
 
 function closeTickets(draft: Draft, ending: Ending): void {
