@@ -1,4 +1,5 @@
 /** Compares a cut play with what it must come to. */
+import type { CallResult } from "../domain/message.ts";
 import { unknownEffects } from "./crash-checks.ts";
 import type { Played } from "./crash-play.ts";
 import type { Expected } from "./crash-scenario.ts";
@@ -70,6 +71,20 @@ export function doubleEffects({ effects }: Played): readonly string[] {
   return effects
     .filter(({ key }, index) => keys.indexOf(key) !== index)
     .map(({ tool, key }) => `${tool} twice by ${key}`);
+}
+
+/** What the transcript says was not run has not happened. */
+export function untrueResults({ stories, effects }: Played): readonly string[] {
+  const parts = stories.flatMap(({ messages }) => messages.flatMap((message) => message.parts));
+  const notRun = parts.filter((part) => part.type === "tool-result" && isNotRun(part.result));
+  return notRun.flatMap((part) => {
+    const done = part.type === "tool-result" && effects.some((effect) => effect.call === part.call);
+    return done ? [`call ${part.call} is said not to have run, and has`] : [];
+  });
+}
+
+function isNotRun(result: CallResult): boolean {
+  return result.kind === "error" && result.code === "not-run";
 }
 
 /** Exactly the effects that are expected to, and those that a death left open, have an unknown outcome. */

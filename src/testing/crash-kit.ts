@@ -11,7 +11,7 @@ import { createAjvChecker } from "../platform/ajv-checker.ts";
 import type { Store, StoreDefinition } from "../ports/store.ts";
 import { memory } from "../stores/memory/memory.ts";
 import { problemsOf } from "./crash-checks.ts";
-import { askedTwice, comesTo, differences, doubleEffects } from "./crash-compare.ts";
+import { askedTwice, comesTo, differences, doubleEffects, untrueResults } from "./crash-compare.ts";
 import { type Cut, type CutWay, cutsOf } from "./crash-cuts.ts";
 import { type Played, type PlayRequest, play } from "./crash-play.ts";
 import type { CrashScenario, Expected } from "./crash-scenario.ts";
@@ -126,7 +126,7 @@ async function failureOf(
   played: Played,
   { stage, problems }: { readonly stage: Stage; readonly problems: readonly string[] },
 ): Promise<CrashFailure[]> {
-  const all = [...played.problems, ...problems, ...doubleEffects(played)];
+  const all = [...played.problems, ...problems, ...doubleEffects(played), ...untrueResults(played)];
   for (const story of played.stories) all.push(...(await problemsOf(story, stage.store)));
   if (all.length === 0) return [];
   const journal = played.stories.map(({ key, entries }) => `${key}: ${entries.map(({ type }) => type).join(" ")}`);
