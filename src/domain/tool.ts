@@ -106,7 +106,7 @@ const maxConcurrency = 1_000;
 
 export function tool<Schema extends StandardSchema, Output>(
   typed: ToolOptions<Schema, Output>,
-): Tool<InputOf<Schema>, Awaited<Output>> {
+): Tool<InputOf<Schema>, ResultOf<Awaited<Output>>> {
   const options = typed as unknown as ErasedOptions; // from here on the schema vouches for the input
   const problems = new Problems(options, optionNames);
   checkTool(options, problems);
@@ -184,6 +184,9 @@ export interface ToldResult<Value> {
   readonly say: string;
   readonly [told]: true;
 }
+
+/** What a result is for the program, whatever else the model is told. */
+export type ResultOf<Output> = Output extends ToldResult<infer Value> ? Value : Output;
 
 /** A result with data for the program and other words for the model. */
 export function tellModel<Value>(value: Value, say: string): ToldResult<Value> {
