@@ -1,5 +1,5 @@
 /** What the scenarios of decided.ts come to (runs that wait for a person): uncut, and where a throw of user code is an answer of its own. */
-import type { ExpectedRows } from "./expected.ts";
+import type { ExpectedRows } from "./expected-rows.ts";
 
 export const decidedRows: ExpectedRows = {
   "waiting and approved": {

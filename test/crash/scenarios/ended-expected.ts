@@ -1,5 +1,5 @@
 /** What the scenarios of ended.ts come to (runs that end otherwise): uncut, and where a throw of user code is an answer of its own. */
-import type { ExpectedRows } from "./expected.ts";
+import type { ExpectedRows } from "./expected-rows.ts";
 
 export const endedRows: ExpectedRows = {
   "cancelled while a tool is in flight, idempotent": {

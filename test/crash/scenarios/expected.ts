@@ -1,17 +1,8 @@
 /** The table of outcomes: data, reviewed by eye; the matrix holds every play against it. */
-import type { Expected } from "../../../src/testing/crash-scenario.ts";
 import { decidedRows } from "./decided-expected.ts";
 import { endedRows } from "./ended-expected.ts";
+import type { ExpectedRows } from "./expected-rows.ts";
 import { onceRows } from "./once-expected.ts";
 import { plainRows } from "./plain-expected.ts";
-
-export interface ExpectedRow {
-  /** Also after every cut, save that a `once` effect in flight at a death may be missing, and is then unknown. */
-  readonly uncut: Expected;
-  /** By label of the call that throws: tools, checks and reconciles only, every other error changes nothing. */
-  readonly afterError: Readonly<Record<string, Expected>>;
-}
-
-export type ExpectedRows = Readonly<Record<string, ExpectedRow>>;
 
 export const table: ExpectedRows = { ...plainRows, ...onceRows, ...decidedRows, ...endedRows };

@@ -1,5 +1,5 @@
 /** What the scenarios of once.ts come to (effects that must not happen twice): uncut, and where a throw of user code is an answer of its own. */
-import type { ExpectedRows } from "./expected.ts";
+import type { ExpectedRows } from "./expected-rows.ts";
 
 export const onceRows: ExpectedRows = {
   once: {

@@ -1,5 +1,5 @@
 /** What the scenarios of plain.ts come to (runs that nobody outside touches): uncut, and where a throw of user code is an answer of its own. */
-import type { ExpectedRows } from "./expected.ts";
+import type { ExpectedRows } from "./expected-rows.ts";
 
 export const plainRows: ExpectedRows = {
   "no tool": {
