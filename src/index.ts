@@ -1,9 +1,11 @@
 /** The front door: everything a user imports from "holdfast". The only re-export file besides the other entries. */
 export { createRuntime, type RuntimeOptions } from "./create-runtime.ts";
 export { type Agent, type AgentOptions, agent } from "./domain/agent.ts";
+export type { Delta, MessagePartial, MessageRetracted } from "./domain/delta.ts";
 export { type ErrorCode, errorCatalogue, HoldfastError, isHoldfastError, ToolFailure } from "./domain/errors.ts";
 export type { RunEvent } from "./domain/event.ts";
-export type { RunId, Scope, ThreadId, TicketId } from "./domain/ids.ts";
+export type { EventFilter } from "./domain/event-filter.ts";
+export type { InputId, RunId, Scope, ThreadId, TicketId } from "./domain/ids.ts";
 export type { JsonValue } from "./domain/json.ts";
 export type { Message, Part } from "./domain/message.ts";
 export type { Outcome } from "./domain/run.ts";
@@ -20,17 +22,26 @@ export {
 } from "./domain/tool.ts";
 export type { Model, ModelPart, ModelRequest } from "./ports/provider.ts";
 export type { StoreDefinition } from "./ports/store.ts";
+export type { ListedRun, PlacedMessage } from "./ports/thread-store.ts";
+export type { Page, PageOptions } from "./runtime/pages.ts";
 export type {
   ActOptions,
+  ForkOptions,
   Idle,
+  ListRuns,
   ListTickets,
   Run,
   RunResult,
+  Runs,
   Runtime,
+  SentInput,
   Settlement,
   StartInput,
   StartOptions,
   Ticket,
   Tickets,
+  WatchEvent,
+  WatchOptions,
 } from "./runtime/runtime.ts";
+export type { CreateThread, Thread, Threads } from "./runtime/threads.ts";
 export { memory } from "./stores/memory/memory.ts";
