@@ -123,6 +123,7 @@ onEveryStore((freshStore) => {
     null: null,
     "an object without a prototype": Object.create(null),
     "a proxy that throws": new Proxy({}, { get: fail, has: fail, getPrototypeOf: fail }),
+    "what looks like an error of ours and is none": { [Symbol.for("holdfast.error")]: true },
   };
   for (const [what, cause] of Object.entries(thrown)) {
     test(`a provider that throws ${what} has failed, and is tried again`, async () => {
