@@ -75,7 +75,7 @@ onEveryStore((freshStore) => {
     "a data part that is no JSON": [{ type: "data", name: "n", data: () => 1 }],
   };
   for (const [what, input] of Object.entries(inputs)) {
-    test(`a run does not start with ${what}, and nothing is written`, async () => {
+    test(`R-006 a run does not start with ${what}, and nothing is written`, async () => {
       await using t = await testRuntime({ agents: [greeter], store: freshStore() });
       await expect(t.runtime.start(greeter, input as never, { context, key: "k" })).rejects.toMatchObject({
         code: "invalid-input",

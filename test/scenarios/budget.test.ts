@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { tool } from "../../src/index.ts";
+import { createRuntime, tool } from "../../src/index.ts";
 import { aModelThat, anAgentWith, callsTool, given, says } from "../../src/testing/story.ts";
 import { aMoment, never } from "./moments.ts";
 import { onEveryStore } from "./stores.ts";
@@ -63,21 +63,9 @@ onEveryStore((freshStore) => {
     const ticket = await story.expectWaitingFor(run, "approval");
     story.t.process.kill();
     await story.t.clock.advance(60_000);
-    const door = await store.open({ clock: story.t.clock, logger: { warn: () => undefined, note: () => undefined } });
-    const fact = {
-      type: "ticket-decided",
-      ticket: ticket.id,
-      decision: { kind: "approve" },
-      by: "ana",
-      key: "k",
-    } as const;
-    const { hash } = ticket;
-    const scope = "default" as never;
-    expect(await door.post({ scope, run: run.id, key: "k", fact, hash })).toEqual({
-      kind: "refused",
-      code: "ticket-expired",
-    });
-    await door.close();
+    await using web = await createRuntime({ store, clock: story.t.clock });
+    const { id, hash } = ticket;
+    await expect(web.tickets.decide(id, { kind: "approve", hash })).rejects.toMatchObject({ code: "ticket-expired" });
     await story.restart();
     await story.expectOutcome(run, "timed-out");
     expect(story.effects(ask)).toEqual([]);

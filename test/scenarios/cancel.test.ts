@@ -124,6 +124,9 @@ onEveryStore((freshStore) => {
     expect(await story.results(run)).toMatchObject([{ kind: "error", code: "not-run" }]);
     const late = await story.t.runtime.tickets.decide(ticket.id, { kind: "approve", hash: ticket.hash });
     expect(late).toMatchObject({ mine: false, by: "engine", decision: { kind: "closed", why: "cancelled" } });
+    expect(await story.evidence(run)).toMatchObject([
+      { kind: "late-decision", body: { ticket: ticket.id, decision: { kind: "approve" } } },
+    ]);
     expect(story.effects(ask)).toEqual([]);
   });
 
@@ -163,7 +166,7 @@ onEveryStore((freshStore) => {
     expect(receipt).toBeTypeOf("function");
   });
 
-  test("an approval and a cancel at once: the run is cancelled, whichever came first, and runs the tool at most once", async () => {
+  test("XA-21 an approval and a cancel at once: the run is cancelled, whichever came first, and runs the tool at most once", async () => {
     for (const first of ["approve", "cancel"] as const) {
       const ask = tool({ name: "ask", description: "Asks", input: nothing, needsApproval: true, execute: () => "ran" });
       await using story = await given(anAgentWith(ask), aModelThat(callsTool("ask"), says("Done.")), {

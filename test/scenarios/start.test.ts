@@ -137,6 +137,17 @@ onEveryStore((freshStore) => {
     expect(await receipt()).toMatchObject({ outcome: "cancelled" });
   });
 
+  test("R-013 a run id that is already known is refused, and names it", async () => {
+    const greeter = agent({ name: "greeter", model: scripted(["Hi."]), instructions: "Greet." });
+    await using web = await createRuntime({ store: freshStore(), ids: { next: () => "same" } });
+    expect((await web.start(greeter, "hi", { key: "one" })).id).toBe("same");
+    await expect(web.start(greeter, "hi", { key: "two" })).rejects.toMatchObject({
+      code: "run-exists",
+      retry: "never",
+      details: { run: "same" },
+    });
+  });
+
   test("an agent that is not one of the runtime's is refused by name before anything is written", async () => {
     const stranger = agent({ name: "stranger", model: scripted(["Hi."]), instructions: "?" });
     await using story = await given(anAgentWith(), aModelThat(says("Done.")), { store: freshStore() });
