@@ -9,7 +9,7 @@ import { type Message, textOf } from "../domain/message.ts";
 import type { TicketRecord } from "../domain/ticket.ts";
 import type { Birth, BusyRule, BusyRun, Post, PostAnswer } from "../ports/store.ts";
 import type { Desk } from "./desk.ts";
-import { post } from "./outside-door.ts";
+import { post, tell } from "./outside-door.ts";
 import type { StartOptions } from "./runtime.ts";
 import { keyConflict } from "./start-conflict.ts";
 
@@ -29,6 +29,19 @@ export function busyRule(choice: Choice): BusyRule {
       return "reject"; // nothing is born: the message goes to the run that is there
     default:
       return choice;
+  }
+}
+
+/** The run that was asked to end has a fact it was not told of: without this it learns it with its next renewal. */
+export async function tellReplaced({ entry, whenBusy }: Birth, desk: Desk): Promise<void> {
+  if (whenBusy !== "interrupt" && whenBusy !== "supersede") return;
+  const { scope } = desk;
+  try {
+    const thread = await desk.store.thread({ scope, thread: entry.identity.thread });
+    const active = thread?.current && (await desk.store.run({ scope, run: thread.current.run }));
+    if (active) tell({ scope, run: active.run, seq: active.head }, desk);
+  } catch (cause) {
+    desk.logger.warn(`The run before ${entry.identity.run} was not told that it is replaced`, { cause: String(cause) });
   }
 }
 

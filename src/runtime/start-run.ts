@@ -9,7 +9,7 @@ import type { Message } from "../domain/message.ts";
 import { Problems } from "../domain/problems.ts";
 import { type SchemaResult, type StandardSchema, showIssues } from "../domain/standard-schema.ts";
 import type { Birth } from "../ports/store.ts";
-import { busyRule, joinActive } from "./busy-thread.ts";
+import { busyRule, joinActive, tellReplaced } from "./busy-thread.ts";
 import { type Desk, surely } from "./desk.ts";
 import { tell } from "./outside-door.ts";
 import { readInput } from "./read-input.ts";
@@ -33,6 +33,7 @@ export async function startRun(agent: Agent<unknown>, request: StartRequest, des
     switch (answer.kind) {
       case "created":
         tell({ scope: desk.scope, run, seq: 1 }, desk);
+        if (answer.queued) await tellReplaced(birth, desk);
         return run;
       case "existing":
         return answer.run;
