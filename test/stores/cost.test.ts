@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { Scope, ThreadId } from "../../src/domain/ids.ts";
 import type { Claim } from "../../src/ports/store.ts";
 import { findDue, findNextDue } from "../../src/stores/sqlite/claims.ts";
-import { readNewest } from "../../src/stores/sqlite/threads.ts";
+import { readNewest } from "../../src/stores/sqlite/messages.ts";
 import {
   birthOf,
   claimOne,

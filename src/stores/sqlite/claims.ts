@@ -21,7 +21,7 @@ const findClaimed = `SELECT no FROM runs INDEXED BY runs_due
   WHERE scope = ? AND due IS NOT NULL AND claim_id = ? AND lease_until IS NOT NULL ORDER BY no LIMIT 1000`;
 
 const columns = `id, thread_id, agent, epoch, lease_until, crashes,
-  (SELECT position FROM threads WHERE threads.scope = runs.scope AND threads.id = runs.thread_id) AS position`;
+  (SELECT position FROM threads WHERE threads.no = runs.thread) AS position`;
 const takeRun = `UPDATE runs SET epoch = epoch + 1, crashes = crashes + 1, lease_until = ?2, claim_id = ?3
   WHERE no = ?1 RETURNING ${columns}`;
 const readClaim = `SELECT ${columns} FROM runs WHERE no = ?1`;

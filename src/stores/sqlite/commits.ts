@@ -8,7 +8,7 @@
  */
 import { type RowChanges, rowChanges } from "../../domain/row-changes.ts";
 import type { RunStatus } from "../../domain/run.ts";
-import type { Commit, CommitAnswer, Release } from "../../ports/store.ts";
+import type { Commit, CommitAnswer, Release, RunKey } from "../../ports/store.ts";
 import { afterTheEnd, type Expectation, emptyCommit, inputNotUnread, journalRegressed } from "../shared/refusals.ts";
 import type { Access } from "./access.ts";
 import type { Connection } from "./database.ts";
@@ -49,9 +49,15 @@ function writeCommit(access: Access, prepared: Prepared): CommitAnswer {
   if (!place) return { kind: "fenced" };
   const at = access.now();
   const isTaken = commit.entries.length > 0 && insertCommit(db, place, rowOf(prepared, at));
+  if (!isTaken && isAnother(access, commit, place)) return writeCommit(access, prepared);
   if (!isTaken) return refusalOf(db, place, commit) ?? reject(db, place, commit);
   project(db, place, { ...prepared, at });
   return { kind: "committed", at };
+}
+
+/** The place was that of a run which is no more: the id is another run now, or none. */
+function isAnother({ places }: Access, key: RunKey, place: Place): boolean {
+  return places.again(key) !== place;
 }
 
 function rowOf({ commit, changes, body }: Prepared, time: number): FencedRow {
@@ -92,19 +98,22 @@ function changeStatus(db: Connection, place: Place, change: Written & { readonly
   const { status, changes, commit } = change;
   const wake = status === "done" ? null : (commit.wake ?? null);
   db.run(updateStatus, place.no, status, wake, changes.progressed ? 1 : 0, changes.startPosition ?? null);
-  if (status === "done") end(db, place, commit.position + changes.messages);
+  if (status === "done") end(db, place, { position: commit.position + changes.messages, at: change.at });
 }
 
 const leaveQueue = "UPDATE runs SET queued = 0 WHERE no = ? AND queued = 1";
-const nextQueued = "SELECT min(no) AS no FROM runs WHERE thread = ? AND queued = 1";
-const handOver = `UPDATE threads SET position = max(position, ?1), active = ?2
-  WHERE (scope, id) = (SELECT scope, thread_id FROM runs WHERE no = ?3)`;
+const nextQueued = "SELECT no FROM runs INDEXED BY runs_queued WHERE thread = ? AND queued = 1 ORDER BY turn LIMIT 1";
+const handOver = "UPDATE threads SET position = max(position, ?2), active = ?3, updated_at = ?4 WHERE no = ?1";
+const touch = "UPDATE threads SET updated_at = ?2 WHERE no = ?1";
 
 /** S8. A run that ends while it is queued leaves the thread to its active run. */
-function end(db: Connection, place: Place, position: number): void {
-  if (db.run(leaveQueue, place.no) === 1) return;
-  const next = db.get<{ no: number | null }>(nextQueued, place.thread)?.no ?? null;
-  db.run(handOver, position, next, place.no);
+function end(db: Connection, place: Place, ended: { readonly position: number; readonly at: number }): void {
+  if (db.run(leaveQueue, place.no) === 1) {
+    db.run(touch, place.thread, ended.at);
+    return;
+  }
+  const next = db.get<{ no: number }>(nextQueued, place.thread)?.no ?? null;
+  db.run(handOver, place.thread, ended.position, next, ended.at);
   if (next !== null) db.run(leaveQueue, next);
 }
 
@@ -140,8 +149,10 @@ export function releaseJob(access: Access, release: Release): Job<CommitAnswer> 
   return { bytes: 0, alone: free, write: () => free() ?? notReleased(access, release) };
 }
 
-function notReleased({ db, places, now }: Access, release: Release): CommitAnswer {
+function notReleased(access: Access, release: Release): CommitAnswer {
+  const { db, places, now } = access;
   const place = places.find(release);
   if (!place) return { kind: "fenced" };
+  if (isAnother(access, release, place)) return releaseJob(access, release).write();
   return refusalOf(db, place, release) ?? { kind: "committed", at: now() };
 }

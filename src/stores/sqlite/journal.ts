@@ -39,6 +39,9 @@ const insertFenced = `INSERT INTO journal (thread, run, seq, n, epoch, time, pos
 const insertOutside = `INSERT INTO journal (thread, run, seq, n, epoch, time, pos, m, format, body)
   VALUES (?1, ?2, ?3, 1, NULL, ?4, NULL, 0, ?5, ?6)`;
 
+const insertEnded = `INSERT INTO journal (thread, run, seq, n, epoch, time, pos, m, format, body)
+  VALUES (?1, ?2, ?3, ?4, NULL, ?5, ?6, ?7, ?8, ?9)`;
+
 /** False when the epoch or the head is another, or the run has ended. */
 export function insertCommit(db: Connection, place: Place, row: FencedRow): boolean {
   const { epoch, seq, n, time, pos, m, body } = row;
@@ -54,7 +57,17 @@ export function insertFact(
   db.run(insertOutside, place.thread, place.no, row.seq, row.time, entryFormat, row.body);
 }
 
-export function headSeq(db: Connection, place: Place): number {
+/** The rest of an imported run, which no claim wrote. */
+export function insertHistory(
+  db: Connection,
+  place: Pick<Place, "no" | "thread">,
+  row: Omit<FencedRow, "epoch">,
+): void {
+  const { seq, n, time, pos, m, body } = row;
+  db.run(insertEnded, place.thread, place.no, seq, n, time, pos, m, entryFormat, body);
+}
+
+export function headSeq(db: Connection, place: Pick<Place, "no" | "thread">): number {
   return (db.get<{ next: number }>(`SELECT (${nextSeq}) AS next`, place.thread, place.no)?.next ?? 1) - 1;
 }
 

@@ -19,16 +19,28 @@ CREATE TABLE journal (
 CREATE UNIQUE INDEX journal_by_run ON journal (thread, run, seq);
 
 CREATE TABLE threads (
+  no INTEGER PRIMARY KEY,          -- the order in which they were created; never used again
   scope TEXT NOT NULL,
   id TEXT NOT NULL,
-  no INTEGER NOT NULL,             -- no of its first run
-  position INTEGER NOT NULL,       -- messages when its last run ended
-  active INTEGER,                  -- no of the run that owns it
-  PRIMARY KEY (scope, id)
-) STRICT, WITHOUT ROWID;
+  parent INTEGER,                  -- no of the parent thread
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  position INTEGER NOT NULL,       -- messages ever appended by runs that have ended
+  erased INTEGER NOT NULL,         -- how many of them were erased
+  active INTEGER                   -- no of the run that owns it
+) STRICT;
+CREATE UNIQUE INDEX threads_by_id ON threads (scope, id);
+CREATE INDEX threads_by_scope ON threads (scope);
+CREATE INDEX threads_by_parent ON threads (scope, parent);
+
+CREATE TABLE thread_notes (        -- beside the thread, whose row is written at every birth and end
+  thread INTEGER PRIMARY KEY,
+  title TEXT,
+  metadata TEXT NOT NULL
+) STRICT;
 
 CREATE TABLE runs (
-  no INTEGER PRIMARY KEY,
+  no INTEGER PRIMARY KEY,          -- the order in which they were created; never used again
   scope TEXT NOT NULL,
   id TEXT NOT NULL,
   thread INTEGER NOT NULL,
@@ -45,6 +57,8 @@ CREATE TABLE runs (
   claim_id TEXT,
   cancel_seq INTEGER,              -- seq of the first request to cancel
   start_pos INTEGER,               -- thread position at which it started
+  start_key TEXT NOT NULL,
+  turn INTEGER NOT NULL,           -- place in the queue: no, or -no for one that takes the thread from the active run
   due INTEGER GENERATED ALWAYS AS ( -- when it may be claimed; NULL while it may not
     CASE
       WHEN status = 'done' THEN NULL
@@ -56,7 +70,11 @@ CREATE TABLE runs (
 CREATE UNIQUE INDEX runs_by_id ON runs (scope, id);
 CREATE INDEX runs_due ON runs (scope, due) WHERE due IS NOT NULL;
 CREATE INDEX runs_by_start ON runs (thread, start_pos) WHERE start_pos IS NOT NULL;
-CREATE INDEX runs_queued ON runs (thread) WHERE queued = 1;
+CREATE INDEX runs_queued ON runs (thread, turn) WHERE queued = 1;
+CREATE INDEX runs_by_thread ON runs (thread);
+CREATE INDEX runs_by_scope ON runs (scope);
+CREATE INDEX runs_by_agent ON runs (scope, agent);
+CREATE INDEX runs_by_status ON runs (scope, status);
 
 CREATE TABLE start_keys (
   scope TEXT NOT NULL,
@@ -72,6 +90,7 @@ CREATE TABLE post_keys (
   seq INTEGER NOT NULL,
   time INTEGER NOT NULL,
   ticket TEXT,
+  start_key TEXT,                  -- the start that the post stood for
   PRIMARY KEY (run, key)
 ) STRICT, WITHOUT ROWID;
 
@@ -127,7 +146,21 @@ CREATE TABLE evidence (
 ) STRICT;
 CREATE INDEX evidence_by_run ON evidence (run);
 
--- Foreseen, written by no code yet.
+-- Erasure takes rows away for good. What they were numbered with is not given out again: runs and threads are counted on
+-- from here, and the journal keeps one empty row (thread 0, run 0) above every position ever used.
+CREATE TABLE high_water (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  run INTEGER NOT NULL,
+  thread INTEGER NOT NULL
+) STRICT;
+INSERT INTO high_water (one, run, thread) VALUES (1, 0, 0);
+
+CREATE TABLE erasures (
+  scope TEXT PRIMARY KEY,
+  up_to INTEGER NOT NULL           -- the newest position that was taken away
+) STRICT, WITHOUT ROWID;
+
+-- Foreseen, written by no code yet. Code that writes rows of a run or thread here adds them to erasure.ts.
 
 -- Delegation and budgets: facts for another run, written with the commit that causes them and delivered by post.
 CREATE TABLE outbox (

@@ -4,6 +4,8 @@
  * P1 A run's numbers never change. `calmEpoch` is a claim whose crash count is known to be 0, which stays so, because
  *    only the next claim raises it.
  * P2 All of it is dropped when a transaction is undone: it may come from there.
+ * P3 A number is never used again, so a run that another process has erased is found nowhere, and never mistaken. Its id
+ *    may begin anew: who found nothing looks `again` before he says so.
  */
 import type { Fingerprint, Scope } from "../../domain/ids.ts";
 import type { RunKey } from "../../ports/store.ts";
@@ -17,6 +19,10 @@ export interface Place {
 
 export interface Places {
   find(key: RunKey): Place | undefined;
+  /** The place as the file has it now. */
+  again(key: RunKey): Place | undefined;
+  /** The run was erased. */
+  drop(key: RunKey): void;
   /** The manifest is certainly stored. */
   hasManifest(scope: Scope, fingerprint: Fingerprint): boolean;
   addManifest(scope: Scope, fingerprint: Fingerprint): void;
@@ -29,18 +35,22 @@ const maxManifests = 1_000;
 export function createPlaces(db: Connection): Places {
   const places = new Map<string, Place>();
   const manifests = new Map<string, true>();
+  function again(key: RunKey): Place | undefined {
+    const name = pairOf(key.scope, key.run);
+    const known = places.get(name);
+    const sql = "SELECT no, thread FROM runs WHERE scope = ? AND id = ?";
+    const row = db.get<{ no: number; thread: number }>(sql, key.scope, key.run);
+    if (row && row.no === known?.no) return known;
+    places.delete(name);
+    if (!row) return undefined;
+    const place: Place = { no: row.no, thread: row.thread, calmEpoch: 0 };
+    keep(places, { name, value: place, limit: maxPlaces });
+    return place;
+  }
   return {
-    find: (key) => {
-      const name = pairOf(key.scope, key.run);
-      const known = places.get(name);
-      if (known) return known;
-      const sql = "SELECT no, thread FROM runs WHERE scope = ? AND id = ?";
-      const row = db.get<{ no: number; thread: number }>(sql, key.scope, key.run);
-      if (!row) return undefined;
-      const place: Place = { no: row.no, thread: row.thread, calmEpoch: 0 };
-      keep(places, { name, value: place, limit: maxPlaces });
-      return place;
-    },
+    find: (key) => places.get(pairOf(key.scope, key.run)) ?? again(key),
+    again,
+    drop: (key) => void places.delete(pairOf(key.scope, key.run)),
     hasManifest: (scope, fingerprint) => manifests.has(pairOf(scope, fingerprint)),
     addManifest: (scope, fingerprint) =>
       keep(manifests, { name: pairOf(scope, fingerprint), value: true, limit: maxManifests }),

@@ -1,5 +1,5 @@
 /** The outside door: guard, entry, key, projections and wake in one transaction (S5, S6). */
-import type { OutsideFact } from "../../domain/entry.ts";
+import type { InputReceived, OutsideFact } from "../../domain/entry.ts";
 import type { RunStatus } from "../../domain/run.ts";
 import type { Post, PostAnswer, TicketRow } from "../../ports/store.ts";
 import { asksToCancel, guardPost, type InboxInput, type PostSubject } from "../shared/post-guard.ts";
@@ -7,6 +7,7 @@ import type { Access } from "./access.ts";
 import type { Connection } from "./database.ts";
 import type { Job } from "./group.ts";
 import { bodyOf, insertFact } from "./journal.ts";
+import { findStart, recordStart } from "./start-keys.ts";
 import { findTicket, settlementOf, settleTickets } from "./tickets.ts";
 
 interface PostedRun {
@@ -28,6 +29,8 @@ export function postJob(access: Access, post: Post): Job<PostAnswer> {
 }
 
 function writePost({ db, now }: Access, post: Post, body: string): PostAnswer {
+  const started = post.start && findStart(db, post.scope, post.start.key);
+  if (started) return { kind: "started", run: started.run, same: started.requestHash === post.start?.requestHash };
   const run = db.get<PostedRun>(findRun, post.scope, post.run);
   if (!run) return { kind: "refused", code: "run-not-found" };
   const first = firstAnswer(db, run, post);
@@ -52,8 +55,9 @@ const wakeRun = `UPDATE runs SET wake = CASE WHEN queued = 0 OR ?3 THEN ?2 ELSE 
 function project(db: Connection, run: PostedRun, { post, seq, at }: Posted): PostAnswer {
   const { fact, scope, key } = post;
   const ticket = fact.type === "ticket-decided" ? fact.ticket : null;
-  const keyValues = [run.no, key, seq, at, ticket] as const;
-  db.run("INSERT INTO post_keys (run, key, seq, time, ticket) VALUES (?, ?, ?, ?, ?)", ...keyValues);
+  const keyValues = [run.no, key, seq, at, ticket, post.start?.key ?? null] as const;
+  db.run("INSERT INTO post_keys (run, key, seq, time, ticket, start_key) VALUES (?, ?, ?, ?, ?, ?)", ...keyValues);
+  if (post.start) recordStart(db, post, post.start);
   changeInbox(db, run, { fact, seq });
   const cancelSeq = asksToCancel(fact) ? seq : null;
   db.run(wakeRun, run.no, at, fact.type === "cancel-requested" ? 1 : 0, cancelSeq);
@@ -67,12 +71,11 @@ function changeInbox(
   run: PostedRun,
   { fact, seq }: { readonly fact: OutsideFact; readonly seq: number },
 ): void {
-  if (fact.type === "input-received") {
-    db.run("INSERT INTO inbox (run, input, seq, taken) VALUES (?, ?, ?, 0)", run.no, fact.input, seq);
-  }
-  if (fact.type === "input-withdrawn") {
-    db.run("UPDATE inbox SET withdrawn_seq = ? WHERE run = ? AND input = ?", seq, run.no, fact.input);
-  }
+  const withdraw = "UPDATE inbox SET withdrawn_seq = ? WHERE run = ? AND input = ?";
+  if (fact.type === "input-withdrawn") db.run(withdraw, seq, run.no, fact.input);
+  if (fact.type !== "input-received") return;
+  db.run("INSERT INTO inbox (run, input, seq, taken) VALUES (?, ?, ?, 0)", run.no, fact.input, seq);
+  if (fact.replaces !== undefined) db.run(withdraw, seq, run.no, fact.replaces);
 }
 
 interface PostKey {
@@ -94,7 +97,7 @@ function subjectOf(db: Connection, run: PostedRun, { fact, scope }: Post): PostS
     case "ticket-decided":
       return { ...common, ...present("ticket", findTicket(db, scope, fact.ticket)) };
     case "input-received":
-      return { ...common, unread: unreadOf(db, run), ...present("input", inputOf(db, run, fact.input)) };
+      return { ...common, ...inputSubject(db, run, fact) };
     case "input-withdrawn":
       return { ...common, ...present("input", inputOf(db, run, fact.input)) };
     default:
@@ -102,7 +105,20 @@ function subjectOf(db: Connection, run: PostedRun, { fact, scope }: Post): PostS
   }
 }
 
-function present<Name extends "ticket" | "input", Value extends TicketRow | InboxInput>(
+function inputSubject(
+  db: Connection,
+  run: PostedRun,
+  { input, replaces }: InputReceived,
+): Pick<PostSubject, "unread" | "input" | "replaced"> {
+  const replaced = replaces === undefined ? undefined : inputOf(db, run, replaces);
+  return {
+    unread: unreadOf(db, run),
+    ...present("input", inputOf(db, run, input)),
+    ...present("replaced", replaced),
+  };
+}
+
+function present<Name extends "ticket" | "input" | "replaced", Value extends TicketRow | InboxInput>(
   name: Name,
   value: Value | undefined,
 ): { readonly [Key in Name]?: Value } {

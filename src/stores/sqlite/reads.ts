@@ -1,14 +1,13 @@
-/** Reads of runs and of the journal over many runs; snapshots and evidence, which are no entries. */
-import type { Fingerprint, RunId, Scope, ThreadId } from "../../domain/ids.ts";
+/** Reads of runs and manifests; snapshots and evidence, which are no entries. */
+import type { Fingerprint, Scope, ThreadId } from "../../domain/ids.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import type { DeclaredManifest } from "../../domain/manifest.ts";
 import type { RunStatus } from "../../domain/run.ts";
-import type { CommittedRow, Evidence, EvidenceRow, ReadAll, RunKey, RunRow, Snapshot } from "../../ports/store.ts";
+import type { Evidence, EvidenceRow, RunKey, RunRow, Snapshot } from "../../ports/store.ts";
 import { noSuchRun } from "../shared/refusals.ts";
 import type { Access } from "./access.ts";
 import type { Connection } from "./database.ts";
 import type { Job } from "./group.ts";
-import { entriesIn, type JournalRow } from "./journal.ts";
 
 interface StoredRun {
   readonly thread_id: ThreadId;
@@ -48,15 +47,6 @@ export function readRow(db: Connection, { scope, run }: RunKey): RunRow | undefi
     fingerprint: row.fingerprint,
     createdAt: row.created_at,
   };
-}
-
-const findCommits = `SELECT at, runs.id, seq, journal.epoch, time, format, body
-  FROM journal CROSS JOIN runs ON runs.no = journal.run
-  WHERE at > ? AND runs.scope = ? ORDER BY at LIMIT ?`;
-
-export function readAll(db: Connection, { scope, after, limit }: ReadAll): readonly CommittedRow[] {
-  const rows = db.all<JournalRow & { at: number; id: RunId }>(findCommits, after, scope, limit);
-  return rows.map((row) => ({ scope, run: row.id, position: row.at, entries: entriesIn(row) }));
 }
 
 export function readManifest(db: Connection, scope: Scope, fingerprint: Fingerprint): DeclaredManifest | undefined {

@@ -7,21 +7,28 @@
  * Q3 `close` lets what was asked for finish; a call after it throws store-closed.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import type { Store, StoreDeps } from "../../ports/store.ts";
+import type { Entry } from "../../domain/entry.ts";
+import type { ReadRun, Store, StoreDeps } from "../../ports/store.ts";
 import { storeClosed } from "../shared/refusals.ts";
 import type { Access } from "./access.ts";
 import { birthJob } from "./births.ts";
 import { claimJob, nextDue, renewJob } from "./claims.ts";
 import { commitJob, releaseJob } from "./commits.ts";
 import type { Connection } from "./database.ts";
+import { deleteThreadJob, erasedUpTo, eraseRunJob } from "./erasure.ts";
 import { failureOf, storeBusy } from "./failures.ts";
 import type { Job } from "./group.ts";
 import { entriesAfter } from "./journal.ts";
+import { readMessages } from "./message-pages.ts";
+import { readThread } from "./messages.ts";
+import { newThreadJob } from "./new-threads.ts";
 import { type DatabaseOptions, openDatabase } from "./open-database.ts";
 import { createPlaces } from "./places.ts";
 import { postJob } from "./posts.ts";
-import { evidenceJob, readAll, readEvidence, readManifest, readRow, readSnapshot, snapshotJob } from "./reads.ts";
-import { readThread } from "./threads.ts";
+import { headPosition, readAll } from "./read-all.ts";
+import { evidenceJob, readEvidence, readManifest, readRow, readSnapshot, snapshotJob } from "./reads.ts";
+import { countRuns, listRuns } from "./run-lists.ts";
+import { changeThreadJob, listThreads, readThreadRow } from "./thread-rows.ts";
 import { listTickets } from "./tickets.ts";
 import { busyPatienceMs, createWriter } from "./writer.ts";
 
@@ -55,6 +62,7 @@ function createSqliteStore(db: Connection, { path, clock, logger }: StoreContext
 
   return {
     create: (birth) => write(() => birthJob(access, birth)),
+    createThread: (thread) => write(() => newThreadJob(access, thread)),
     commit: (commit) => write(() => commitJob(access, commit)),
     release: (release) => write(() => releaseJob(access, release)),
     post: (post) => write(() => postJob(access, post)),
@@ -62,13 +70,19 @@ function createSqliteStore(db: Connection, { path, clock, logger }: StoreContext
     renew: (renewal) => write(() => renewJob(access, renewal)),
     nextDue: (request) => read(() => nextDue(db, request)),
     run: (key) => read(() => readRow(db, key)),
-    readRun: (request) =>
-      read(() => {
-        const place = places.find(request);
-        return place ? entriesAfter(db, place, request) : [];
-      }),
+    readRun: (request) => read(() => readRun(access, request)),
     readAll: (request) => read(() => readAll(db, request)),
     readThread: (request) => read(() => readThread(db, request)),
+    thread: (key) => read(() => readThreadRow(db, key)),
+    threads: (list) => read(() => listThreads(db, list)),
+    changeThread: (change) => write(() => changeThreadJob(access, change)),
+    messages: (list) => read(() => readMessages(db, list)),
+    deleteThread: (what) => write(() => deleteThreadJob(access, what)),
+    eraseRun: (key) => write(() => eraseRunJob(access, key)),
+    runs: (list) => read(() => listRuns(db, list)),
+    countRuns: (filter) => read(() => countRuns(db, filter)),
+    head: () => read(() => headPosition(db)),
+    erasedUpTo: (scope) => read(() => erasedUpTo(db, scope)),
     tickets: (filter) => read(() => listTickets(db, filter)),
     manifest: (scope, fingerprint) => read(() => readManifest(db, scope, fingerprint)),
     saveSnapshot: async (key, snapshot) => void (await write(() => snapshotJob(access, key, snapshot))),
@@ -80,6 +94,14 @@ function createSqliteStore(db: Connection, { path, clock, logger }: StoreContext
       return closing;
     },
   };
+}
+
+function readRun({ db, places }: Access, request: ReadRun): readonly Entry[] {
+  const place = places.find(request);
+  const entries = place ? entriesAfter(db, place, request) : [];
+  if (entries.length > 0 || !place) return entries;
+  const now = places.again(request);
+  return now && now !== place ? entriesAfter(db, now, request) : [];
 }
 
 /** In WAL a reader waits for nobody, except for the moment in which another process recovers or leaves the file. */

@@ -3,9 +3,9 @@
  * are those of the window, whatever the thread holds.
  */
 import type { Entry, MessageBody } from "../../domain/entry.ts";
-import { HoldfastError } from "../../domain/errors.ts";
 import type { Message } from "../../domain/message.ts";
 import type { ReadThread } from "../../ports/store.ts";
+import { messageFrom, sourceSeq } from "../shared/message-source.ts";
 import type { Connection } from "./database.ts";
 import { entriesIn, entryAt, type JournalRow } from "./journal.ts";
 
@@ -15,51 +15,43 @@ export const readNewest = `SELECT journal.thread, journal.run, seq, journal.epoc
   WHERE runs.thread = (SELECT no FROM threads WHERE scope = ? AND id = ?) AND start_pos IS NOT NULL AND m > 0
   ORDER BY start_pos DESC, runs.no DESC, seq DESC LIMIT ?`;
 
-interface ThreadRow extends JournalRow {
+export interface MessageRow extends JournalRow {
   readonly thread: number;
   readonly run: number;
 }
 
-interface Found {
-  readonly row: ThreadRow;
+export interface FoundBody {
+  readonly row: MessageRow;
   readonly body: MessageBody;
 }
 
 export function readThread(db: Connection, { scope, thread, limit }: ReadThread): readonly Message[] {
   // Every row has at least one message, so as many rows as messages are always enough.
-  const rows = db.all<ThreadRow>(readNewest, scope, thread, limit);
-  const newestFirst: Found[] = [];
+  const rows = db.all<MessageRow>(readNewest, scope, thread, limit);
+  const newestFirst: FoundBody[] = [];
   for (const row of rows) {
     if (newestFirst.length >= limit) break;
-    newestFirst.push(...messagesIn(row));
+    newestFirst.push(...bodiesIn(row).reverse());
   }
-  const sources = new Map<string, Entry | undefined>();
+  const sources: Sources = new Map();
   return newestFirst
     .slice(0, limit)
     .reverse()
     .map((found) => messageOf(db, found, sources));
 }
 
-function messagesIn(row: ThreadRow): readonly Found[] {
-  const found: Found[] = [];
-  for (const entry of entriesIn(row)) {
-    if (entry.type === "message-appended") found.unshift({ row, body: entry.body });
-  }
-  return found;
+export function bodiesIn(row: MessageRow): FoundBody[] {
+  return entriesIn(row).flatMap((entry) => (entry.type === "message-appended" ? [{ row, body: entry.body }] : []));
 }
+
+/** Entries that brought bodies in, by run and seq. */
+export type Sources = Map<string, Entry | undefined>;
 
 /** A body that came in with a birth or an input lies in that entry; each such entry is read once. */
-function messageOf(db: Connection, { row, body }: Found, sources: Map<string, Entry | undefined>): Message {
+export function messageOf(db: Connection, { row, body }: FoundBody, sources: Sources): Message {
   if (body.kind === "here") return body.message;
-  const seq = body.kind === "created" ? 1 : body.from;
+  const seq = sourceSeq(body);
   const name = `${row.run}.${seq}`;
   if (!sources.has(name)) sources.set(name, entryAt(db, { no: row.run, thread: row.thread }, seq));
-  const message = messageAt(sources.get(name), body);
-  if (!message) throw new HoldfastError("entry-unreadable", `A message points to entry ${seq}, which holds none`);
-  return message;
-}
-
-function messageAt(source: Entry | undefined, body: MessageBody): Message | undefined {
-  if (source?.type === "run-created" && body.kind === "created") return source.input[body.index];
-  return source?.type === "input-received" ? source.message : undefined;
+  return messageFrom(sources.get(name), body);
 }
