@@ -24,5 +24,5 @@ export function createAjvChecker(): SchemaChecker {
 
 async function load(): Promise<Ajv2020> {
   const { Ajv2020: Ajv } = await import("ajv/dist/2020.js");
-  return new Ajv({ allErrors: true, strict: false, addUsedSchema: false });
+  return new Ajv({ allErrors: true, strict: false, validateFormats: false, addUsedSchema: false });
 }

@@ -8,6 +8,7 @@ import type { InputId, RunId } from "../domain/ids.ts";
 import { type Message, textOf } from "../domain/message.ts";
 import type { TicketRecord } from "../domain/ticket.ts";
 import type { Birth, BusyRule, BusyRun, Post, PostAnswer } from "../ports/store.ts";
+import { anyone } from "./act-options.ts";
 import type { Desk } from "./desk.ts";
 import { post, tell } from "./outside-door.ts";
 import type { StartOptions } from "./runtime.ts";
@@ -82,7 +83,7 @@ function inputPost(start: BusyStart, desk: Desk): Post {
   const [message, ...more] = birth.entry.input;
   if (!message || more.length > 0)
     throw new HoldfastError("invalid-input", "A run is steered by one message at a time");
-  const by = birth.by ?? "anonymous";
+  const by = birth.by ?? anyone;
   const fact = { type: "input-received", input: message.id as string as InputId, message, by } as const;
   return { scope: desk.scope, run: active.run, key: `start:${birth.key}`, fact, start: startOf(start) };
 }
@@ -91,7 +92,7 @@ function answerPost(start: BusyStart, ticket: TicketRecord, desk: Desk): Post {
   const { birth, active } = start;
   const key = `start:${birth.key}`;
   const decision = { kind: "answer", value: birth.entry.input.map(said).join("\n") } as const;
-  const fact = { type: "ticket-decided", ticket: ticket.id, decision, by: birth.by ?? "anonymous", key } as const;
+  const fact = { type: "ticket-decided", ticket: ticket.id, decision, by: birth.by ?? anyone, key } as const;
   return { scope: desk.scope, run: active.run, key, fact, hash: ticket.hash, start: startOf(start) };
 }
 

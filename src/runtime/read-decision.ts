@@ -1,11 +1,10 @@
 /** A decision as somebody offers it: everything that is wrong with it is said before it is posted. */
 import { HoldfastError } from "../domain/errors.ts";
-import { idProblem } from "../domain/ids.ts";
 import { type JsonValue, messageOf, toJson } from "../domain/json.ts";
 import { Problems } from "../domain/problems.ts";
 import type { TicketRecord } from "../domain/ticket.ts";
 import { ticketVerbs } from "../domain/ticket.ts";
-import type { ActOptions, OfferedDecision } from "./runtime.ts";
+import type { OfferedDecision } from "./runtime.ts";
 
 type Kind = OfferedDecision["kind"];
 
@@ -34,17 +33,6 @@ export function readDecision(ticket: TicketRecord, offered: OfferedDecision): Of
   if (kind === "approve" && given === undefined) return { kind };
   if (field === "reason" && typeof given !== "string") throw refused(ticket, kind, "needs a reason");
   return { kind, [field]: storable(given) } as unknown as OfferedDecision;
-}
-
-/** `approve` takes its value among its options. */
-export function checkAct(options: ActOptions, ticket: TicketRecord, kind: Kind): ActOptions {
-  const problems = new Problems(options, kind === "approve" ? ["by", "key", "value"] : ["by", "key"]);
-  for (const name of ["by", "key"] as const) {
-    const problem = options?.[name] === undefined ? undefined : idProblem(options[name]);
-    if (problem) problems.add(`${name}: ${problem}`);
-  }
-  problems.refuse("invalid-options", `Ticket ${ticket.id} cannot be decided like this`);
-  return options;
 }
 
 function storable(value: unknown): JsonValue {

@@ -3,6 +3,7 @@
 import type { InputReceived, OutsideFact } from "../domain/entry.ts";
 import { HoldfastError } from "../domain/errors.ts";
 import { type InputId, parseId, type RunId } from "../domain/ids.ts";
+import { anyone } from "./act-options.ts";
 import type { Desk } from "./desk.ts";
 import { post } from "./outside-door.ts";
 import { readInput } from "./read-input.ts";
@@ -25,13 +26,13 @@ export async function sendInput(sending: Sending, desk: Desk): Promise<SentInput
     type: "input-received",
     input,
     message,
-    by: options.by ?? "anonymous",
+    by: options.by ?? anyone,
     ...(replaces === undefined ? {} : { replaces }),
   };
   await postSurely({ run, fact, key }, desk);
   return {
     id: input,
-    async withdraw({ by = "anonymous", key: own } = {}) {
+    async withdraw({ by = anyone, key: own } = {}) {
       await postSurely({ run, fact: { type: "input-withdrawn", input, by }, key: own ?? desk.ids.next() }, desk);
     },
     edit: (next, own = {}) => sendInput({ run, input: next, options: own, replaces: input }, desk),

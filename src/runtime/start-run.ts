@@ -9,6 +9,7 @@ import type { Message } from "../domain/message.ts";
 import { Problems } from "../domain/problems.ts";
 import { type SchemaResult, type StandardSchema, showIssues } from "../domain/standard-schema.ts";
 import type { Birth } from "../ports/store.ts";
+import { anyone } from "./act-options.ts";
 import { busyRule, joinActive, tellReplaced } from "./busy-thread.ts";
 import { type Desk, surely } from "./desk.ts";
 import { tell } from "./outside-door.ts";
@@ -59,7 +60,7 @@ async function prepare(agent: Agent<unknown>, request: StartRequest, desk: Desk)
   problems.optional("by", (by) => typeof by === "string" && by !== "", "must be a non-empty string");
   problems.refuse("invalid-options", `Run of ${agent.name} cannot be started`);
   const run = parseId<RunId>("run id", desk.ids.next());
-  const thread = parseId<ThreadId>("thread", options.thread ?? desk.ids.next());
+  const thread = parseId<ThreadId>("thread", options.thread === undefined ? desk.ids.next() : options.thread);
   const key = options.key === undefined ? `run:${run}` : parseId<string>("key", options.key);
   const context = await checkContext(agent, options.context);
   const messages = readInput(input, desk);
@@ -92,7 +93,7 @@ async function prepare(agent: Agent<unknown>, request: StartRequest, desk: Desk)
     input: contentOf(messages),
   };
   const requestHash = desk.hash.sha256(desk.hash.canonical(asked));
-  return { key, requestHash, entry, manifest, whenBusy: busyRule(options.whenBusy), by: options.by ?? "anonymous" };
+  return { key, requestHash, entry, manifest, whenBusy: busyRule(options.whenBusy), by: options.by ?? anyone };
 }
 
 export function fingerprintOf(manifest: DeclaredManifest, desk: Desk): Fingerprint {

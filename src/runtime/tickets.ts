@@ -7,12 +7,12 @@ import type { SettlementRecord, TicketKind, TicketRecord } from "../domain/ticke
 import { ticketVerbs } from "../domain/ticket.ts";
 import type { Tool } from "../domain/tool.ts";
 import type { PostAnswer, TicketFilter, TicketRow } from "../ports/store.ts";
+import { anyone, checkAct } from "./act-options.ts";
 import { type Desk, surely } from "./desk.ts";
 import { post } from "./outside-door.ts";
-import { checkAct, readDecision } from "./read-decision.ts";
+import { readDecision } from "./read-decision.ts";
 import type { ActOptions, ListTickets, OfferedDecision, Settlement, Ticket, Tickets } from "./runtime.ts";
 
-const anyone = "anonymous";
 const defaultLimit = 100;
 const maxLimit = 10_000;
 
@@ -121,7 +121,8 @@ async function decideTicket(
 ): Promise<Settlement> {
   const { desk } = by;
   const decision = readDecision(ticket, offered);
-  const options = checkAct(by.options, ticket, decision.kind);
+  const taken = decision.kind === "approve" ? ["value"] : []; // `approve` takes its value among its options
+  const options = checkAct(by.options, `Ticket ${ticket.id} cannot be decided like this`, taken);
   if (decision.kind === "edit") await checkEdit(ticket, decision.input, desk);
   const key = options.key ?? desk.ids.next();
   const fact = { type: "ticket-decided", ticket: ticket.id, decision, by: options.by ?? anyone, key } as const;

@@ -1,0 +1,26 @@
+/** `by`, `key` and what an act takes besides: checked in one place for every verb that writes. */
+import { idProblem } from "../domain/ids.ts";
+import { toJson } from "../domain/json.ts";
+import { Problems } from "../domain/problems.ts";
+import type { ActOptions } from "./runtime.ts";
+
+export const anyone = "anonymous";
+
+export function checkAct<Options extends ActOptions>(
+  options: Options,
+  what: string,
+  extra: readonly string[] = [],
+): Options {
+  const problems = new Problems(options, ["by", "key", ...extra]);
+  for (const name of ["by", "key"] as const) {
+    const problem = options?.[name] === undefined ? undefined : idProblem(options[name]);
+    if (problem) problems.add(`${name}: ${problem}`);
+  }
+  problems.optional(
+    "reason",
+    (reason) => typeof reason === "string" && toJson(reason).ok,
+    "must be a string that can be stored",
+  );
+  problems.refuse("invalid-options", what);
+  return options;
+}

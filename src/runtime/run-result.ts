@@ -1,0 +1,33 @@
+/** How a run ended, read from the store as a value for every outcome. */
+import { HoldfastError } from "../domain/errors.ts";
+import { textOf } from "../domain/message.ts";
+import type { RunState } from "../domain/run-state.ts";
+import { loadState } from "../engine/load.ts";
+import type { RunKey } from "../ports/store.ts";
+import type { Desk } from "./desk.ts";
+import type { RunResult } from "./runtime.ts";
+
+export async function readResult(key: RunKey, desk: Desk): Promise<RunResult<string>> {
+  const { state } = await loadState(key, desk.store);
+  const { outcome } = state;
+  if (!outcome)
+    throw new HoldfastError("run-not-completed", `Run ${key.run} has not ended`, { details: { run: key.run } });
+  const facts = { run: key.run, steps: state.stepsEnded, usage: state.usage };
+  const { kind, ...rest } = outcome;
+  const output = kind === "completed" ? { output: await readAnswer(key, state, desk) } : {};
+  return { ...facts, outcome: kind, ...rest, ...output } as RunResult<string>;
+}
+
+async function readAnswer(key: RunKey, state: RunState, desk: Desk): Promise<string> {
+  if (state.answer === undefined) return "";
+  const [entry] = await desk.store.readRun({ ...key, after: state.answer - 1, limit: 1 });
+  return entry?.type === "message-appended" && entry.body.kind === "here" ? textOf(entry.body.message) : "";
+}
+
+export function outputOf(ended: RunResult<string>): string {
+  if (ended.outcome === "completed") return ended.output;
+  const why = ended.outcome === "failed" ? `: ${ended.error.message}` : "";
+  throw new HoldfastError("run-not-completed", `Run ${ended.run} ended as ${ended.outcome}${why}`, {
+    details: { result: ended },
+  });
+}
