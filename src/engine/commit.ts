@@ -7,6 +7,7 @@
  */
 import type { Entry } from "../domain/entry.ts";
 import { isHoldfastError } from "../domain/errors.ts";
+import type { Hint } from "../ports/bus.ts";
 import type { Commit, CommitAnswer, Release, RunKey } from "../ports/store.ts";
 import type { EngineDeps } from "./deps.ts";
 import { readAfter } from "./load.ts";
@@ -24,9 +25,12 @@ export async function commit(what: Commit, deps: EngineDeps, signal: AbortSignal
   return { kind: "committed", entries };
 }
 
-export function release(what: Release, deps: EngineDeps, signal: AbortSignal): Promise<CommitAnswer> {
+export async function release(what: Release, deps: EngineDeps, signal: AbortSignal): Promise<CommitAnswer> {
   // A release writes no entry to find again; repeating it is harmless.
-  return certain(what, deps, { signal, call: () => deps.store.release(what) });
+  const answer = await certain(what, deps, { signal, call: () => deps.store.release(what) });
+  // It adds nothing, but whoever waits for the run to rest has to look again.
+  if (answer.kind === "committed") publish({ scope: what.scope, run: what.run, seq: what.expectedSeq }, deps);
+  return answer;
 }
 
 async function certain(
@@ -63,9 +67,12 @@ async function findAgain(what: Release, deps: EngineDeps): Promise<CommitAnswer 
 
 /** C3. */
 function tell(key: RunKey, entries: readonly Entry[], deps: EngineDeps): void {
-  const seq = entries.at(-1)?.seq ?? 0;
-  deps.bus.publish({ scope: key.scope, run: key.run, seq, entries }).catch((cause: unknown) => {
-    deps.logger.warn(`The bus did not take a hint for run ${key.run}`, { cause: String(cause) });
+  publish({ scope: key.scope, run: key.run, seq: entries.at(-1)?.seq ?? 0, entries }, deps);
+}
+
+function publish(hint: Hint, deps: EngineDeps): void {
+  deps.bus.publish(hint).catch((cause: unknown) => {
+    deps.logger.warn(`The bus did not take a hint for run ${hint.run}`, { cause: String(cause) });
   });
 }
 
