@@ -46,6 +46,11 @@ export async function tellReplaced({ entry, whenBusy }: Birth, desk: Desk): Prom
   }
 }
 
+/** It waits on nobody any more: its last ticket is decided, and it counts as running. */
+export function isAboutToMove({ active, choice }: BusyStart): boolean {
+  return choice === undefined && active.status === "waiting" && active.tickets.length === 0;
+}
+
 /** The run that took the message, or undefined when it ended meanwhile and the start has to be tried again. */
 export async function joinActive(start: BusyStart, desk: Desk): Promise<RunId | undefined> {
   const { active, choice } = start;

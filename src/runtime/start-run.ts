@@ -10,7 +10,7 @@ import { Problems } from "../domain/problems.ts";
 import { type SchemaResult, type StandardSchema, showIssues } from "../domain/standard-schema.ts";
 import type { Birth } from "../ports/store.ts";
 import { anyone } from "./act-options.ts";
-import { busyRule, joinActive, tellReplaced } from "./busy-thread.ts";
+import { busyRule, isAboutToMove, joinActive, tellReplaced } from "./busy-thread.ts";
 import { type Desk, surely } from "./desk.ts";
 import { tell } from "./outside-door.ts";
 import { readInput } from "./read-input.ts";
@@ -27,7 +27,7 @@ export interface StartRequest {
 }
 
 export async function startRun(agent: Agent<unknown>, request: StartRequest, desk: Desk): Promise<RunId> {
-  const birth = await prepare(agent, request, desk);
+  let birth = await prepare(agent, request, desk);
   const { run } = birth.entry.identity;
   for (;;) {
     const answer = await surely(`Starting run ${run}`, desk, () => desk.store.create(birth));
@@ -43,7 +43,12 @@ export async function startRun(agent: Agent<unknown>, request: StartRequest, des
       case "run-exists":
         throw new HoldfastError("run-exists", `There is already a run ${run}`, { details: { run } });
       case "busy": {
-        const joined = await joinActive({ birth, active: answer.active, choice: request.options.whenBusy }, desk);
+        const start = { birth, active: answer.active, choice: request.options.whenBusy };
+        if (isAboutToMove(start)) {
+          birth = { ...birth, whenBusy: "queue" };
+          break;
+        }
+        const joined = await joinActive(start, desk);
         if (joined) return joined;
         break; // it ended meanwhile
       }
