@@ -1,0 +1,63 @@
+/** The process dies at any port call while a message reaches a busy thread: said again with its key, it counts once. */
+import { expect, test } from "vitest";
+import type { StoreDefinition } from "../../src/ports/store.ts";
+import type { Intercept } from "../../src/testing/intercept.ts";
+import { onEveryStore } from "../scenarios/stores.ts";
+import { expectAnswer, expectEnd } from "./busy-outcomes.ts";
+import { aBusyThread, type Busy, until } from "./busy-story.ts";
+import { type Cell, cells, titleOf } from "./busy-table.ts";
+
+type Way = "before" | "after";
+
+interface Cut {
+  readonly at: number;
+  readonly way: Way;
+}
+
+/** The start itself makes at most four calls; the ones after it belong to the loop that takes up what was written. */
+const calls = [0, 1, 2, 3, 4, 5, 6, 7];
+const never: Promise<never> = new Promise(() => undefined);
+
+onEveryStore((freshStore) => {
+  for (const cell of cells.filter(({ answer }) => answer !== "busy")) {
+    test(`its process dying at any call, ${titleOf(cell)}`, async () => {
+      const died = [];
+      for (const at of calls) {
+        for (const way of ["before", "after"] as const) died.push(await playCut(cell, { at, way }, freshStore()));
+      }
+      expect(died.slice(0, 4)).toEqual([true, true, true, true]);
+    });
+  }
+});
+
+/** True when the process died. */
+async function playCut(cell: Cell, cut: Cut, store: StoreDefinition): Promise<boolean> {
+  let armed = false;
+  let seen = -1;
+  const intercept: Intercept = async (call, proceed) => {
+    if (!armed || call.port === "clock") return proceed();
+    seen += 1;
+    if (seen !== cut.at) return proceed();
+    if (cut.way === "after") await proceed();
+    busy.story.t.process.kill();
+    return never;
+  };
+  await using busy: Busy = await aBusyThread(cell.stands, { store, intercept });
+  armed = true;
+  let answered = false;
+  busy.next(cell.choice).then(
+    () => {
+      answered = true;
+    },
+    () => undefined,
+  );
+  const isDead = busy.story.t.process.isDead;
+  await until(isDead).catch(() => undefined);
+  armed = false;
+  const died = isDead();
+  if (died) await busy.restart();
+  else expect(answered).toBe(true);
+  await expectAnswer({ busy, ...cell });
+  await expectEnd({ busy, ...cell });
+  return died;
+}
