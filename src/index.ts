@@ -43,5 +43,5 @@ export type {
   WatchEvent,
   WatchOptions,
 } from "./runtime/runtime.ts";
-export type { CreateThread, Thread, Threads } from "./runtime/threads.ts";
+export type { CreateThread, Thread, Threads } from "./runtime/thread-shapes.ts";
 export { memory } from "./stores/memory/memory.ts";

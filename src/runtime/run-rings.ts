@@ -18,8 +18,8 @@ export interface RunRings {
   join(run: RunId): Promise<JoinedRun>;
   hear(hint: Hint): void;
   push(run: RunId, item: RingItem): void;
-  /** Something was committed by someone: watchers of runs that moved are told to look. */
-  look(): Promise<void>;
+  /** Something was committed by someone: watchers of runs that moved are told to look. False: it could not be seen. */
+  look(): Promise<boolean>;
   isEmpty(): boolean;
 }
 
@@ -34,11 +34,17 @@ interface Watched {
 export function createRunRings(desk: Desk, identities: Identities): RunRings {
   const runs = new Map<RunId, Watched>();
 
-  async function lookAt(watched: Watched): Promise<void> {
-    const row = await desk.store.run(watched.identity).catch(() => undefined);
-    if (!row || row.head <= watched.seen) return;
-    watched.seen = row.head;
-    watched.ring.push({ kind: "moved" });
+  async function lookAt(watched: Watched): Promise<boolean> {
+    try {
+      const row = await desk.store.run(watched.identity);
+      if (row && row.head <= watched.seen) return true;
+      watched.seen = row?.head ?? watched.seen;
+      watched.ring.push({ kind: "moved" }); // also when it is there no more: whoever looks finds out
+      return true;
+    } catch (cause) {
+      desk.logger.warn("Looking for watchers failed", { cause: String(cause) });
+      return false;
+    }
   }
 
   return {
@@ -69,7 +75,7 @@ export function createRunRings(desk: Desk, identities: Identities): RunRings {
     },
     push: (run, item) => runs.get(run)?.ring.push(item),
     async look() {
-      await Promise.all([...runs.values()].map(lookAt));
+      return (await Promise.all([...runs.values()].map(lookAt))).every(Boolean);
     },
     isEmpty: () => runs.size === 0,
   };

@@ -13,7 +13,7 @@ import type { Decision, TicketCall, TicketKind } from "../domain/ticket.ts";
 import type { Tool } from "../domain/tool.ts";
 import type { ListedRun } from "../ports/thread-store.ts";
 import type { Page, PageOptions } from "./pages.ts";
-import type { Threads } from "./threads.ts";
+import type { Threads } from "./thread-shapes.ts";
 
 export interface StartOptions<Context = unknown> {
   /** The conversation; a new one unless said. */

@@ -7,8 +7,8 @@ import type { RingItem } from "./watch.ts";
 export interface ScopeTail {
   join(): Promise<{ readonly ring: Ring<RingItem>; leave(): void }>;
   push(item: RingItem): void;
-  /** Something was committed by someone: read on. What is told meanwhile makes it look once more. */
-  look(): void;
+  /** Something was committed by someone: read on. What is told meanwhile makes it look once more. False: it failed. */
+  look(): Promise<boolean>;
   isEmpty(): boolean;
 }
 
@@ -17,7 +17,8 @@ interface Tail {
   watchers: number;
   /** The last position that went into the ring. */
   position: number;
-  isReading: boolean;
+  /** Resolves to whether everything told by then was read. */
+  reading: Promise<boolean> | undefined;
   again: boolean;
 }
 
@@ -37,25 +38,26 @@ export function createScopeTail(desk: Desk, identities: Identities): ScopeTail {
     }
   }
 
-  async function readOn(reading: Tail): Promise<void> {
-    reading.isReading = true;
+  async function readOn(reading: Tail): Promise<boolean> {
     try {
       while (reading.again) {
         reading.again = false;
         await read(reading);
       }
+      return true;
     } catch (cause) {
       // The next hint or poll tries again; nothing was passed over.
       desk.logger.warn("Reading for watchers failed", { cause: String(cause) });
+      return false;
     } finally {
-      reading.isReading = false;
+      reading.reading = undefined;
     }
   }
 
   return {
     async join() {
       const position = await desk.store.head();
-      tail ??= { ring: createRing<RingItem>(), watchers: 0, position, isReading: false, again: false };
+      tail ??= { ring: createRing<RingItem>(), watchers: 0, position, reading: undefined, again: false };
       const joined = tail;
       joined.watchers += 1;
       return {
@@ -68,9 +70,10 @@ export function createScopeTail(desk: Desk, identities: Identities): ScopeTail {
     },
     push: (item) => tail?.ring.push(item),
     look() {
-      if (!tail) return;
+      if (!tail) return Promise.resolve(true);
       tail.again = true;
-      if (!tail.isReading) readOn(tail).catch(() => undefined);
+      tail.reading ??= readOn(tail);
+      return tail.reading;
     },
     isEmpty: () => tail === undefined,
   };

@@ -2,8 +2,8 @@
 
 import type { InputReceived, OutsideFact } from "../domain/entry.ts";
 import { HoldfastError } from "../domain/errors.ts";
-import { type InputId, parseId, type RunId } from "../domain/ids.ts";
-import { anyone } from "./act-options.ts";
+import type { InputId, RunId } from "../domain/ids.ts";
+import { anyone, checkAct } from "./act-options.ts";
 import type { Desk } from "./desk.ts";
 import { post } from "./outside-door.ts";
 import { readInput } from "./read-input.ts";
@@ -17,23 +17,25 @@ interface Sending {
 }
 
 export async function sendInput(sending: Sending, desk: Desk): Promise<SentInput> {
-  const { run, options, replaces } = sending;
+  const { run, replaces } = sending;
+  const { by = anyone, key = desk.ids.next() } = checkAct(sending.options, `Run ${run} cannot be given this input`);
   const [message, ...more] = readInput(sending.input, desk);
   if (!message || more.length > 0) throw new HoldfastError("invalid-input", "A run is given one message at a time");
-  const key = options.key === undefined ? desk.ids.next() : parseId<string>("key", options.key);
   const input = `${run}.${key}` as InputId;
   const fact: InputReceived = {
     type: "input-received",
     input,
     message,
-    by: options.by ?? anyone,
+    by,
     ...(replaces === undefined ? {} : { replaces }),
   };
   await postSurely({ run, fact, key }, desk);
   return {
     id: input,
-    async withdraw({ by = anyone, key: own } = {}) {
-      await postSurely({ run, fact: { type: "input-withdrawn", input, by }, key: own ?? desk.ids.next() }, desk);
+    async withdraw(options = {}) {
+      const own = checkAct(options, `Input ${input} cannot be withdrawn like this`);
+      const fact = { type: "input-withdrawn", input, by: own.by ?? anyone } as const;
+      await postSurely({ run, fact, key: own.key ?? desk.ids.next() }, desk);
     },
     edit: (next, own = {}) => sendInput({ run, input: next, options: own, replaces: input }, desk),
   };

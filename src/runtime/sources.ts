@@ -32,7 +32,7 @@ export async function runSource(run: RunId, desk: Desk, hub: WatchHub): Promise<
       return row && from.seq <= row.head ? "fits" : "ahead";
     },
     wants: () => true,
-    wantsDelta: () => true,
+    wantsLive: () => true,
     partials: () => [hub.live.partial(desk.scope, run)].filter((partial) => partial !== undefined),
     async rest(last) {
       const row = await desk.store.run(key);
@@ -70,7 +70,7 @@ export async function manySource(filter: EventFilter, desk: Desk, hub: WatchHub)
       return from.position < (await desk.store.erasedUpTo(desk.scope)) ? "erased" : "fits";
     },
     wants: ({ event, agent }) => compiled.matches(event, agent),
-    wantsDelta: (delta) => compiled.matchesRun(delta.run, delta.thread),
+    wantsLive: ({ run, thread }) => compiled.matchesRun(run, thread),
     partials: () => hub.live.partials(desk.scope).filter(({ run, thread }) => compiled.matchesRun(run, thread)),
     rest: async () => "going-on",
     leave,

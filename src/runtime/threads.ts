@@ -10,47 +10,10 @@ import type { NewThread } from "../ports/store.ts";
 import type { DeleteAnswer, PlacedMessage, ThreadRow } from "../ports/thread-store.ts";
 import { type Desk, surely } from "./desk.ts";
 import { tell } from "./outside-door.ts";
-import { type Page, type PageOptions, readPage } from "./pages.ts";
+import { readPage } from "./pages.ts";
 import { readMessages } from "./read-input.ts";
 import { fingerprintOf } from "./start-run.ts";
-
-export interface CreateThread {
-  readonly id?: string;
-  readonly title?: string;
-  readonly metadata?: JsonObject;
-  readonly parent?: string;
-  /** Imported history, oldest first. */
-  readonly messages?: readonly Message[];
-}
-
-export interface Thread {
-  readonly id: ThreadId;
-  readonly title?: string;
-  readonly metadata: JsonObject;
-  readonly parent?: ThreadId;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  readonly messages: number;
-  /** The run that executes now. */
-  readonly activeRun?: RunId;
-  /** The run that holds the thread: created, running or waiting. */
-  readonly openRun?: RunId;
-  readonly latestRun?: RunId;
-  readonly queued: number;
-}
-
-export interface Threads {
-  create(options?: CreateThread): Promise<Thread>;
-  get(id: string): Promise<Thread | undefined>;
-  list(options?: PageOptions & { readonly parent?: string | null }): Promise<Page<Thread>>;
-  messages(id: string, options?: PageOptions & { readonly visibility?: "all" }): Promise<Page<PlacedMessage>>;
-  change(id: string, change: { readonly title?: string | null; readonly metadata?: JsonObject }): Promise<Thread>;
-  /** Refused while a run of it is not done. Child threads: refuse (default), let go, or delete too. */
-  delete(
-    id: string,
-    options?: { readonly children?: "reject" | "detach" | "cascade" },
-  ): Promise<{ threads: number; runs: number }>;
-}
+import type { CreateThread, Thread, Threads } from "./thread-shapes.ts";
 
 export function createThreads(desk: Desk): Threads {
   const key = (id: string): { scope: Desk["scope"]; thread: ThreadId } => ({

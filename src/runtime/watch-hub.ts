@@ -25,17 +25,17 @@ export function createWatchHub(desk: Desk, live: Live): WatchHub {
   function hear(hint: Hint): void {
     if (hint.scope !== desk.scope) return;
     rings.hear(hint);
-    tail.look();
+    tail.look().catch(() => undefined);
   }
 
   function listen(): void {
     if (stop) return;
     const stopping = new AbortController();
     const offBus = desk.bus.subscribe(hear);
-    const offLive = live.subscribe((scope, delta) => {
+    const offLive = live.subscribe((scope, told) => {
       if (scope !== desk.scope) return;
-      rings.push(delta.run, { kind: "delta", delta });
-      tail.push({ kind: "delta", delta });
+      rings.push(told.run, { kind: "told", told });
+      tail.push({ kind: "told", told });
     });
     stopping.signal.addEventListener("abort", () => {
       offBus();
@@ -53,9 +53,8 @@ export function createWatchHub(desk: Desk, live: Live): WatchHub {
       if (signal.aborted || desk.closed.aborted) return;
       const head = await desk.store.head().catch(() => last);
       if (head === last) continue;
-      last = head;
-      await rings.look();
-      tail.look();
+      const [runsSeen, tailSeen] = await Promise.all([rings.look(), tail.look()]);
+      if (runsSeen && tailSeen) last = head; // else the same head is looked at again
     }
   }
 

@@ -4,16 +4,17 @@
  * W1 The ring's head is taken before the journal is read; what the journal gave is skipped in the ring.
  * W2 Durable events come in the source's order, each exactly once; a hole in the ring is filled from the journal.
  * W3 A reader that fell more than a ring behind gets one `resync`, then the journal: run-ended is never lost.
- * W4 Pieces of a message are shown only from `message-partial` or the message's beginning on; an attempt that ends
- *    without its message is retracted.
+ * W4 Pieces of a message are shown only from `message-partial` or the message's beginning on, and never after the
+ *    attempt's end was; an attempt that ends without its message is retracted, however late its end is seen.
  */
 import { type Place, readCursor, writeCursor } from "../domain/cursor.ts";
-import type { Delta, MessageDelta, MessagePartial, MessageRetracted } from "../domain/delta.ts";
+import type { MessagePartial } from "../domain/delta.ts";
 import { HoldfastError } from "../domain/errors.ts";
 import type { RunEvent } from "../domain/event.ts";
-import { modelEffectId, type RunId } from "../domain/ids.ts";
+import type { Told } from "../engine/live.ts";
 import type { Ring } from "./ring.ts";
 import type { WatchEvent, WatchOptions } from "./runtime.ts";
+import { createShown, type Shown } from "./shown.ts";
 
 export interface Placed {
   readonly place: Place;
@@ -24,7 +25,7 @@ export interface Placed {
 /** An event handed over after its commit, a live piece, or "look into the journal". */
 export type RingItem =
   | { readonly kind: "event"; readonly placed: Placed }
-  | { readonly kind: "delta"; readonly delta: Delta }
+  | { readonly kind: "told"; readonly told: Told }
   | { readonly kind: "moved" };
 
 export interface Source {
@@ -38,7 +39,7 @@ export interface Source {
   /** A cursor that cannot be: ahead of the head. `erased`: history after it was taken away. */
   check(from: Place): Promise<"fits" | "ahead" | "erased">;
   wants(placed: Placed): boolean;
-  wantsDelta(delta: Delta): boolean;
+  wantsLive(told: Told): boolean;
   partials(): readonly MessagePartial[];
   /** Whether everything up to this place is all there will ever be, all there is for now, or neither. */
   rest(last: Place): Promise<"ended" | "idle" | "going-on">;
@@ -52,8 +53,7 @@ interface Watcher {
   last: Place;
   /** The next ring item to look at. */
   next: number;
-  /** By run: the attempt whose pieces were shown. */
-  readonly shown: Map<RunId, Pick<MessageDelta, "step" | "attempt" | "message">>;
+  readonly shown: Shown;
   /** Pieces may be shown: what was written before was. */
   joined: boolean;
 }
@@ -64,7 +64,7 @@ export async function* watch(source: Source, options: WatchOptions, closed: Abor
   try {
     const last = options.after === undefined ? start : readCursor(options.after, source.tag);
     const next = source.ring.head(); // W1
-    const watcher: Watcher = { source, options, closed, last, next, shown: new Map(), joined: false };
+    const watcher: Watcher = { source, options, closed, last, next, shown: createShown(), joined: false };
     if (options.after !== undefined) yield* refuseOrResync(watcher);
     for (;;) {
       if ((yield* catchUp(watcher)) || (await isOver(watcher))) return;
@@ -95,6 +95,7 @@ async function* catchUp(watcher: Watcher): AsyncGenerator<WatchEvent, boolean> {
 async function* follow(watcher: Watcher): AsyncGenerator<WatchEvent, boolean> {
   const { ring } = watcher.source;
   for (;;) {
+    if (isStopped(watcher)) return true;
     if (ring.lost(watcher.next)) {
       watcher.next = ring.head();
       watcher.joined = false;
@@ -116,8 +117,8 @@ async function* follow(watcher: Watcher): AsyncGenerator<WatchEvent, boolean> {
 
 async function* showItem(watcher: Watcher, item: RingItem): AsyncGenerator<WatchEvent, "go-on" | "over" | "read"> {
   if (item.kind === "moved") return "read";
-  if (item.kind === "delta") {
-    if (isVisible(watcher, item.delta)) yield item.delta;
+  if (item.kind === "told") {
+    if (isVisible(watcher, item.told)) yield item.told;
     return "go-on";
   }
   const { placed } = item;
@@ -135,39 +136,28 @@ function* showDurable(watcher: Watcher, placed: Placed): Generator<WatchEvent, b
   watcher.last = placed.place;
   const { event } = placed;
   if (!watcher.source.wants(placed)) return false;
-  const retracted = retraction(watcher, event);
-  if (retracted) yield retracted;
+  yield* watcher.shown.settle(event);
   yield { ...event, cursor: cursorOf(watcher) };
   return event.type === "run-ended" && watcher.options.until !== undefined;
 }
 
 /** W4. */
-function isVisible(watcher: Watcher, delta: Delta): boolean {
-  if (!watcher.source.wantsDelta(delta)) return false;
-  if (delta.type === "tool-progress") return true;
-  if (watcher.joined) watcher.shown.set(delta.run, delta);
-  return watcher.joined;
+function isVisible(watcher: Watcher, told: Told): boolean {
+  if (!watcher.source.wantsLive(told)) return false;
+  if (told.type === "tool-progress") return true;
+  if (told.type === "message-retracted") return watcher.shown.retract(told);
+  return watcher.joined && watcher.shown.show(told);
 }
 
 /** Everything in the ring was seen: from here on pieces follow what the writers have so far. */
 function join(watcher: Watcher): readonly MessagePartial[] {
   if (watcher.joined) return [];
   watcher.joined = true;
-  const partials = watcher.source.partials().filter((each) => each.text !== "" || each.reasoning !== "");
-  for (const partial of partials) watcher.shown.set(partial.run, partial);
-  return partials;
+  return watcher.source.partials().filter((partial) => !isEmpty(partial) && watcher.shown.show(partial));
 }
 
-function retraction(watcher: Watcher, event: RunEvent): MessageRetracted | undefined {
-  if (event.type !== "effect-settled") return undefined;
-  const shown = watcher.shown.get(event.run);
-  if (!shown || event.effect !== modelEffectId(event.run, shown.step) || event.attempt !== shown.attempt) {
-    return undefined;
-  }
-  watcher.shown.delete(event.run);
-  if (event.result.kind === "done") return undefined;
-  const { step, attempt, message } = shown;
-  return { type: "message-retracted", run: event.run, thread: event.thread, step, attempt, message };
+function isEmpty({ text, reasoning, inputs }: MessagePartial): boolean {
+  return text === "" && reasoning === "" && inputs.length === 0;
 }
 
 async function isOver({ options, source, last }: Watcher): Promise<boolean> {
