@@ -188,7 +188,7 @@ async function sleepUntilDue(worker: Worker): Promise<void> {
   if (worker.woken || worker.stop.signal.aborted) return;
   const untilDue = due === undefined || worker.inHand.size >= concurrency ? pollMs : due - clock.now();
   const timer = new AbortController();
-  worker.wakeUp = () => timer.abort();
+  worker.wakeUp = () => timer.abort("woken");
   await clock.sleep(Math.min(pollMs, Math.max(1, untilDue)), timer.signal);
   worker.wakeUp = undefined;
 }

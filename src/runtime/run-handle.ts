@@ -67,15 +67,17 @@ async function rowOf({ key, desk }: Held): Promise<RunRow> {
 async function result(held: Held, options: WaitOptions = {}): Promise<RunResult<string>> {
   const { key, desk } = held;
   checkWait(options, key);
-  await waitUntil(key, desk, { ...options, until: async () => (await rowOf(held)).status === "done" });
+  const until = async (): Promise<boolean> => (await rowOf(held)).status === "done";
+  await waitUntil(key, desk, { ...options, until, by: ["run-ended"] });
   return surely(`Reading run ${key.run}`, desk, () => readResult(key, desk));
 }
 
 async function idle(held: Held, options: WaitOptions = {}): Promise<Idle<string>> {
   const { key, desk } = held;
   checkWait(options, key);
+  const until = async (): Promise<boolean> => isIdle(await rowOf(held), desk.clock.now());
   for (;;) {
-    await waitUntil(key, desk, { ...options, until: async () => isIdle(await rowOf(held), desk.clock.now()) });
+    await waitUntil(key, desk, { ...options, until, by: ["run-ended", "run-waiting"] });
     const resting = await surely(`Reading run ${key.run}`, desk, () => atRest(held));
     if (resting) return resting;
   }

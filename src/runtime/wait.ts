@@ -1,4 +1,5 @@
 /** Waiting for a run: hints wake it early, polling makes sure, the caller's signal ends it; a busy store does not. */
+import type { EntryType } from "../domain/entry.ts";
 import { HoldfastError } from "../domain/errors.ts";
 import { persist } from "../engine/retry.ts";
 import type { RunKey } from "../ports/store.ts";
@@ -6,6 +7,8 @@ import type { Desk } from "./desk.ts";
 
 export interface Wait {
   readonly until: () => Promise<boolean>;
+  /** The entries that can make it true; a hint that carries others is not looked into. */
+  readonly by: readonly EntryType[];
   readonly signal?: AbortSignal;
 }
 
@@ -14,6 +17,7 @@ export async function waitUntil(key: RunKey, desk: Desk, wait: Wait): Promise<vo
   let wake: (() => void) | undefined;
   const unsubscribe = desk.bus.subscribe((hint) => {
     if (hint.run !== key.run || hint.scope !== key.scope) return;
+    if (hint.entries && !hint.entries.some((entry) => wait.by.includes(entry.type))) return;
     hinted = true;
     wake?.();
   });
@@ -36,7 +40,7 @@ export async function waitUntil(key: RunKey, desk: Desk, wait: Wait): Promise<vo
       if (await persist(`Waiting for run ${key.run}`, patience, wait.until).catch(unlessStopped)) return;
       if (hinted) continue;
       const timer = new AbortController();
-      wake = () => timer.abort();
+      wake = () => timer.abort("woken");
       if (wait.signal?.aborted || desk.closed.aborted) continue;
       await desk.clock.sleep(desk.pollMs, timer.signal);
       wake = undefined;
