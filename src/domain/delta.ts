@@ -32,6 +32,8 @@ export type MessagePartial = LiveStamp & {
   readonly message: MessageId;
   readonly text: string;
   readonly reasoning: string;
+  /** Input of its tool calls so far, by the calls' index. */
+  readonly inputs: readonly { readonly index: number; readonly tool: string; readonly text: string }[];
 };
 
 /** The attempt whose pieces were shown is over without a message: forget them. */

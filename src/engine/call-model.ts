@@ -28,7 +28,9 @@ export async function callModel(call: ModelCall, deps: EngineDeps): Promise<Mode
   if (deps.clock.now() >= order.startBy) return { kind: "not-made" };
   const live = deps.live.begin({ ...placeOf(call), attempt: order.attempt }, replyId(placeOf(call).run, order.step));
   const within = await settleWithin(readReply(call, live), order.timeoutMs, deps.clock);
-  live.end();
+  // What was stopped may be answered all the same; its message comes whole then, if it still counts.
+  if (within.kind === "value" && !controller.signal.aborted) live.end();
+  else live.retract();
   if (within.kind === "value") return { kind: "reply", ...within.value, verdicts: [] };
   if (within.kind === "timeout") controller.abort();
   else if (controller.signal.aborted) return { kind: "aborted" };

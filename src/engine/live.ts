@@ -1,5 +1,5 @@
 /** What is being written right now in this process: pieces for watchers, and the whole so far for those who join. */
-import type { Delta, MessageDelta, MessagePartial } from "../domain/delta.ts";
+import type { Delta, MessageDelta, MessagePartial, MessageRetracted } from "../domain/delta.ts";
 import type { MessageId, RunId, Scope, ThreadId } from "../domain/ids.ts";
 
 export interface LivePlace {
@@ -14,28 +14,34 @@ export type Piece =
   | { readonly type: "text-delta" | "reasoning-delta"; readonly text: string }
   | { readonly type: "tool-input-delta"; readonly index: number; readonly tool: string; readonly text: string };
 
+/** Once it has ended, a writer that goes on is not heard. */
 export interface LiveMessage {
   write(piece: Piece): void;
+  /** It is whole. */
   end(): void;
+  /** It will not be: whoever was shown pieces of it is told. */
+  retract(): void;
 }
+
+export type Told = Delta | MessageRetracted;
 
 export interface Live {
   /** A model begins to write a message. */
   begin(place: LivePlace, message: MessageId): LiveMessage;
   /** Anything else that is only told. */
-  tell(scope: Scope, delta: Delta): void;
+  tell(scope: Scope, told: Told): void;
   partial(scope: Scope, run: RunId): MessagePartial | undefined;
   partials(scope: Scope): readonly MessagePartial[];
-  /** Nothing is built for nobody: without listeners a piece costs two additions. */
-  subscribe(listener: (scope: Scope, delta: Delta) => void): () => void;
+  /** Nothing is built for nobody: without listeners a piece costs an addition. */
+  subscribe(listener: (scope: Scope, told: Told) => void): () => void;
 }
 
 export function createLive(): Live {
-  const listeners = new Set<(scope: Scope, delta: Delta) => void>();
+  const listeners = new Set<(scope: Scope, told: Told) => void>();
   const writing = new Map<string, { readonly scope: Scope; readonly partial: () => MessagePartial }>();
 
-  function tell(scope: Scope, delta: Delta): void {
-    for (const listener of listeners) listener(scope, delta);
+  function tell(scope: Scope, told: Told): void {
+    for (const listener of listeners) listener(scope, told);
   }
 
   return {
@@ -43,23 +49,42 @@ export function createLive(): Live {
       const id = `${scope}\n${place.run}`;
       let text = "";
       let reasoning = "";
-      const partial = (): MessagePartial => ({ type: "message-partial", ...place, message, text, reasoning });
+      const inputs = new Map<number, { readonly index: number; readonly tool: string; readonly text: string }>();
+      const partial = (): MessagePartial => ({
+        type: "message-partial",
+        ...place,
+        message,
+        text,
+        reasoning,
+        inputs: [...inputs.values()],
+      });
       const written = { scope, partial };
       writing.set(id, written);
+      let ended = false;
+      const end = (): void => {
+        ended = true;
+        if (writing.get(id) === written) writing.delete(id);
+      };
       return {
+        end,
+        retract() {
+          if (ended) return;
+          end();
+          tell(scope, { type: "message-retracted", ...place, message });
+        },
         write(piece) {
+          if (ended) return;
           if (piece.type === "text-delta") text += piece.text;
           if (piece.type === "reasoning-delta") reasoning += piece.text;
+          if (piece.type === "tool-input-delta") {
+            const { index, tool } = piece;
+            inputs.set(index, { index, tool, text: (inputs.get(index)?.text ?? "") + piece.text });
+          }
           if (listeners.size > 0) tell(scope, { ...place, message, ...piece } as MessageDelta);
-        },
-        end() {
-          if (writing.get(id) === written) writing.delete(id);
         },
       };
     },
-    tell: (scope, delta) => {
-      if (listeners.size > 0) tell(scope, delta);
-    },
+    tell,
     partial: (scope, run) => writing.get(`${scope}\n${run}`)?.partial(),
     partials: (scope) => [...writing.values()].filter((each) => each.scope === scope).map((each) => each.partial()),
     subscribe(listener) {
