@@ -1,8 +1,9 @@
 /** The process dies at any port call while a message reaches a busy thread: said again with its key, it counts once. */
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { memory } from "../../src/index.ts";
 import type { StoreDefinition } from "../../src/ports/store.ts";
 import type { Intercept } from "../../src/testing/intercept.ts";
-import { onEveryStore } from "../scenarios/stores.ts";
+import { freshFiles } from "../scenarios/stores.ts";
 import { expectAnswer, expectEnd } from "./busy-outcomes.ts";
 import { aBusyThread, type Busy, until } from "./busy-story.ts";
 import { type Cell, cells, titleOf } from "./busy-table.ts";
@@ -18,8 +19,27 @@ interface Cut {
 const calls = [0, 1, 2, 3, 4, 5, 6, 7];
 const never: Promise<never> = new Promise(() => undefined);
 
-onEveryStore((freshStore) => {
-  for (const cell of cells.filter(({ answer }) => answer !== "busy")) {
+const written = cells.filter(({ answer }) => answer !== "busy");
+
+describe("on memory", () => diesInAny(written, () => memory()));
+
+// A file per play is slow: one cell for each way in which something is written.
+const chosen = [
+  "model default",
+  "input default",
+  "approval steer",
+  "tool steer",
+  "tool interrupt",
+  "approval supersede",
+];
+describe("on sqlite", () =>
+  diesInAny(
+    written.filter(({ stands, choice }) => chosen.includes(`${stands} ${choice}`)),
+    freshFiles(),
+  ));
+
+function diesInAny(played: readonly Cell[], freshStore: () => StoreDefinition): void {
+  for (const cell of played) {
     test(`its process dying at any call, ${titleOf(cell)}`, async () => {
       const died = [];
       for (const at of calls) {
@@ -28,7 +48,7 @@ onEveryStore((freshStore) => {
       expect(died.slice(0, 4)).toEqual([true, true, true, true]);
     });
   }
-});
+}
 
 /** True when the process died. */
 async function playCut(cell: Cell, cut: Cut, store: StoreDefinition): Promise<boolean> {
