@@ -4,6 +4,7 @@
  *   npm run sim                                    2,000 schedules from seed 1
  *   npm run sim -- --schedules 100000 --from 5000  a longer campaign elsewhere
  *   npm run sim -- --seed 42 --verbose             schedule 42 again, with its whole trace
+ *   npm run sim -- --watch --schedules 10000       schedules about watching: spectators, busy threads
  */
 import { parseArgs } from "node:util";
 import { runCampaign, showBroken } from "../src/testing/sim/campaign.ts";
@@ -15,6 +16,7 @@ const { values } = parseArgs({
     schedules: { type: "string" },
     seed: { type: "string" },
     from: { type: "string" },
+    watch: { type: "boolean", default: false },
     verbose: { type: "boolean", default: false },
   },
 });
@@ -34,6 +36,7 @@ let told = started;
 const result = await runCampaign({
   first,
   count,
+  options: { watching: values.watch },
   onSchedule(report, done) {
     if (values.verbose && count === 1) for (const line of report.trace()) console.log(line);
     if (performance.now() - told < progressEveryMs) return;

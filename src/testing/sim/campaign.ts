@@ -5,6 +5,8 @@ export interface Campaign {
   readonly first: number;
   readonly count: number;
   readonly options?: SimOptions;
+  /** Asked after every schedule: whether that is all there is time for. */
+  readonly enough?: (done: number) => boolean;
   /** After every schedule. */
   readonly onSchedule?: (report: SimReport, done: number) => void;
 }
@@ -17,7 +19,13 @@ export interface CampaignReport {
   readonly broken?: SimReport;
 }
 
-export async function runCampaign({ first, count, options = {}, onSchedule }: Campaign): Promise<CampaignReport> {
+export async function runCampaign({
+  first,
+  count,
+  options = {},
+  enough,
+  onSchedule,
+}: Campaign): Promise<CampaignReport> {
   const seen: Record<string, number> = {};
   let steps = 0;
   for (let done = 1; done <= count; done += 1) {
@@ -27,6 +35,7 @@ export async function runCampaign({ first, count, options = {}, onSchedule }: Ca
     for (const [name, times] of Object.entries(report.seen)) seen[name] = (seen[name] ?? 0) + times;
     onSchedule?.(report, done);
     if (report.violations.length > 0) return { schedules: done, steps, seen, broken: report };
+    if (enough?.(done)) return { schedules: done, steps, seen };
   }
   return { schedules: count, steps, seen };
 }
@@ -47,6 +56,6 @@ export function showBroken(report: SimReport): string {
     ...violations.map(({ check, detail }) => `  ${check}: ${detail}`),
     `the last of ${trace.length} steps:`,
     ...trace.slice(-shownLines),
-    `again: npm run sim -- --seed ${seed} --verbose`,
+    `again: npm run sim -- ${report.watching ? "--watch " : ""}--seed ${seed} --verbose`,
   ].join("\n");
 }

@@ -8,14 +8,15 @@ import { bringIn, type Crowd, isHonestRefusal, type Person, patiently, pause, so
 
 export function gatherCrowd(place: Omit<Crowd, "log" | "healing">): Crowd {
   const { plan } = place;
-  const log = { started: new Map(), told: [], inputs: [], results: [], startsLeft: plan.runs.length };
+  const log = { started: new Map(), told: [], inputs: [], said: [], results: [], startsLeft: plan.runs.length };
   const crowd: Crowd = { ...place, log, healing: false };
   const { people } = plan;
   for (const run of plan.runs) bringIn(`starter-${run.name}`, crowd, (person) => startRun(person, run));
-  bringIn("approver", crowd, approve);
+  if (people.approves) bringIn("approver", crowd, approve);
   for (const name of names("canceller", people.cancels)) bringIn(name, crowd, cancel);
   for (const name of names("pauser", people.pauses)) bringIn(name, crowd, askToPause);
   for (const name of names("sender", people.inputs)) bringIn(name, crowd, send);
+  for (const name of names("speaker", people.sends)) bringIn(name, crowd, speak);
   return crowd;
 }
 
@@ -84,7 +85,17 @@ async function send(person: Person): Promise<void> {
   kept.withdrawn = back.kind === "posted";
 }
 
-/** The front desk has no word for inputs yet; this is how it would post one. */
+/** Through the handle, as a user would; a run that has ended says so, and then nothing was said. */
+async function speak(person: Person): Promise<void> {
+  const { crowd, owner } = person;
+  const run = await someRun(person);
+  const said = { by: owner.name, key: owner.name };
+  const sent = await patiently(() => crowd.desk.runtime.runs.get(run).send(owner.name, said));
+  crowd.log.inputs.push({ run, input: sent.id, withdrawn: false });
+  crowd.log.said.push({ text: owner.name, run });
+}
+
+/** The same through the port: an id of one's own, and taking it back. */
 async function post(run: RunId, fact: Post["fact"], { desk }: Crowd): Promise<PostAnswer> {
   const { store, bus } = desk.ports;
   const key = `${fact.type}-${"input" in fact ? fact.input : ""}`;

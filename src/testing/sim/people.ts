@@ -20,6 +20,8 @@ export interface PeopleLog {
   readonly started: Map<string, RunId>;
   readonly told: Told[];
   readonly inputs: { readonly run: RunId; readonly input: InputId; withdrawn: boolean }[];
+  /** Messages given to somebody: by a start, or through a run's handle. */
+  readonly said: { readonly text: string; readonly run: RunId }[];
   readonly results: { readonly run: RunId; readonly result: RunResult }[];
   startsLeft: number;
 }
@@ -97,11 +99,12 @@ export async function startRun(person: Person, run: RunPlan): Promise<void> {
   const { desk, agents, plan, log, report } = person.crowd;
   await pause(person, run.startAfterMs);
   const agent = agents.find((each) => each.name === run.agent) as Agent<unknown>;
-  const options = { thread: run.thread, key: `start-${run.name}`, whenBusy: "queue" } as const;
+  const options = { thread: run.thread, key: `start-${run.name}`, whenBusy: run.whenBusy ?? "queue" } as const;
   const asked = run.startTwice ? [1, 2] : [1];
   const [first, ...others] = await Promise.all(asked.map(() => desk.runtime.start(agent, run.name, options)));
   if (!first || others.some((each) => each.id !== first.id)) return report("start-once", `${run.name} became two runs`);
   log.started.set(run.name, first.id);
   log.startsLeft -= 1;
+  log.said.push({ text: run.name, run: first.id });
   if (plan.people.waits) log.results.push({ run: first.id, result: (await first.result()) as RunResult });
 }

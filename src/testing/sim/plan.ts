@@ -3,6 +3,7 @@ import type { RuntimeSettings } from "../../create-runtime.ts";
 import { drawProfile, type FaultProfile } from "./faults.ts";
 import type { Random } from "./random.ts";
 import { type Act, acts, type SimInput, type ToolName, toolNames } from "./sim-tools.ts";
+import type { SpectatorPlan } from "./watch-plan.ts";
 
 export interface CallPlan {
   readonly tool: string;
@@ -19,6 +20,8 @@ export interface StepPlan {
   readonly fatal: boolean;
   /** The first attempt ends without a finish. */
   readonly malformed: boolean;
+  /** What is said, piece by piece; one piece unless said. */
+  readonly pieces?: readonly string[];
 }
 
 export interface RunPlan {
@@ -27,17 +30,22 @@ export interface RunPlan {
   readonly thread: string;
   readonly startAfterMs: number;
   readonly startTwice: boolean;
+  readonly whenBusy?: "queue" | "steer" | "interrupt";
   readonly steps: readonly StepPlan[];
   readonly budget: { readonly steps?: number; readonly wallTime?: number };
 }
 
 export interface PeoplePlan {
+  /** Somebody answers tickets; not needed where none can be. */
+  readonly approves: boolean;
   readonly approverPaceMs: number;
   /** Answers everything once the faults are over, so that every run must end. */
   readonly helpful: boolean;
   readonly cancels: number;
   readonly pauses: number;
   readonly inputs: number;
+  /** Messages given to a run through its handle. */
+  readonly sends: number;
   readonly waits: boolean;
 }
 
@@ -47,6 +55,7 @@ export interface Plan {
   readonly settings: RuntimeSettings & { readonly leaseMs: number };
   readonly runs: readonly RunPlan[];
   readonly people: PeoplePlan;
+  readonly spectators: readonly SpectatorPlan[];
   readonly chaosMs: number;
 }
 
@@ -61,6 +70,7 @@ export function drawPlan(seed: number, random: Random): Plan {
     settings: drawSettings(random),
     runs,
     people: drawPeople(random),
+    spectators: [],
     chaosMs: random.between(1_000, 5_000),
   };
 }
@@ -86,11 +96,13 @@ function drawSettings(random: Random): Plan["settings"] {
 
 function drawPeople(random: Random): PeoplePlan {
   return {
+    approves: true,
     approverPaceMs: random.pick([60, 200, 600]),
     helpful: random.chance(0.6),
     cancels: random.chance(0.35) ? random.between(1, 2) : 0,
     pauses: random.chance(0.25) ? random.between(1, 2) : 0,
     inputs: random.chance(0.4) ? random.between(1, 4) : 0,
+    sends: 0,
     waits: random.chance(0.2),
   };
 }
@@ -139,7 +151,7 @@ export function drawAct(random: Random): Act {
   return random.chance(0.6) ? "ok" : random.pick(acts);
 }
 
-function counter(): () => number {
+export function counter(): () => number {
   let last = 0;
   return () => {
     last += 1;

@@ -38,6 +38,14 @@ export interface SimProcess {
   readonly ports: RuntimePorts;
   /** A hint that came over the network. */
   hear(hint: Hint): void;
+  /** Resolves when it dies. */
+  readonly gone: Promise<void>;
+}
+
+/** A machine: the process that runs on it now, if one does. */
+export interface Host {
+  readonly name: string;
+  current(): SimProcess | undefined;
 }
 
 export interface Network {
@@ -48,6 +56,7 @@ export interface Network {
 }
 
 const longestOutageMs = 1_500;
+const immortal: Promise<void> = new Promise(() => undefined);
 
 export function createNetwork({ scheduler, faults, random }: ProcessDeps): Network {
   const members = new Set<SimProcess>();
@@ -72,25 +81,32 @@ export function createNetwork({ scheduler, faults, random }: ProcessDeps): Netwo
   };
 }
 
-export function startWorker(name: string, deps: ProcessDeps, network: Network): void {
+/** Without agents it is a web server: it only watches, and dies like any other. */
+export function startWorker(name: string, deps: ProcessDeps, network: Network): Host {
   let incarnation = 0;
+  let running: SimProcess | undefined;
   const power: Owner = { name: `${name} power`, alive: true, frozenUntil: 0 };
   const boot = (): void => {
     incarnation += 1;
     const owner: Owner = { name: `${name}#${incarnation}`, alive: true, frozenUntil: 0 };
+    const death = Promise.withResolvers<void>();
     let process: SimProcess | undefined;
     const crash = (): void => {
       owner.alive = false;
       deps.scheduler.drop(owner);
       if (process) network.leave(process);
+      running = undefined;
+      death.resolve();
       const at = deps.scheduler.now() + deps.random.int(longestOutageMs);
       deps.scheduler.add({ owner: power, label: () => `${name} boots again`, at, run: boot });
     };
     deps.faults.enlist(owner, crash);
-    process = compose(owner, { ...deps, crash }, network);
+    process = { ...compose(owner, { ...deps, crash }, network), gone: death.promise };
+    running = process;
     network.join(process);
   };
   boot();
+  return { name, current: () => running };
 }
 
 /** A process without agents: people start runs and decide tickets through it. */
@@ -128,7 +144,7 @@ function compose(owner: Owner, deps: ProcessDeps & { readonly crash?: () => void
   const ports = interceptPorts(wrap.ports?.(real, turn) ?? real, intercept);
   const bound = agents.map(bindAgent).map((each) => interceptAgent(wrap.agent?.(each) ?? each, intercept));
   const runtime = composeRuntime(ports, bound, plan.settings);
-  return { owner, runtime, ports, hear: (hint) => void local.publish(hint) };
+  return { owner, runtime, ports, hear: (hint) => void local.publish(hint), gone: immortal };
 }
 
 /** The engine complains only of what it can go on from; two of its sentences mean that it could not. */

@@ -19,30 +19,55 @@ async function* answer(
   request: ModelRequest,
   signal: AbortSignal,
 ): AsyncIterable<ModelPart> {
-  if (step) failAsPlanned(step, request);
+  if (step) yield* failAsPlanned(step, request);
   for (const part of partsOf(step, request)) {
     signal.throwIfAborted();
     yield part;
   }
 }
 
-function failAsPlanned(step: StepPlan, { attempt }: ModelRequest): void {
+/** Before anything is said, or in the middle of it. */
+function* failAsPlanned(step: StepPlan, request: ModelRequest): Iterable<ModelPart> {
+  const { attempt } = request;
   if (attempt > step.failures) return;
+  if (step.pieces) for (const text of writtenBy(step, request).pieces.slice(0, 2)) yield { type: "text-delta", text };
   if (step.fatal) throw new HoldfastError("model-refused", "The plan says that this request is refused");
   throw new HoldfastError("model-overloaded", `The plan says that attempt ${attempt} fails`);
 }
 
 function* partsOf(step: StepPlan | undefined, request: ModelRequest): Iterable<ModelPart> {
   const calls = step?.calls ?? [];
-  yield { type: "text-delta", text: `step ${request.step}` };
+  const { reasoning, pieces } = writtenBy(step, request);
+  for (const text of reasoning) yield { type: "reasoning-delta", text };
+  for (const text of pieces) yield { type: "text-delta", text };
   for (const [index, call] of calls.entries()) {
-    yield { type: "tool-call", alias: `alias-${index}`, tool: call.tool, inputText: textOf(call) };
+    if (step?.pieces) yield* inputDeltas(index, call);
+    yield { type: "tool-call", alias: `alias-${index}`, tool: call.tool, inputText: inputTextOf(call) };
   }
   if (step?.malformed && request.attempt === 1) return;
   const reason = calls.length > 0 ? "tool-calls" : "stop";
   yield { type: "finish", reason, usage: { inputTokens: 1, outputTokens: 1 } };
 }
 
-function textOf({ garbled, input }: CallPlan): string {
+/** Two attempts at the same step never say the same. */
+export function writtenBy(
+  step: StepPlan | undefined,
+  request: Pick<ModelRequest, "step" | "attempt">,
+): { readonly reasoning: readonly string[]; readonly pieces: readonly string[] } {
+  if (!step?.pieces) return { reasoning: [], pieces: [`step ${request.step}`] };
+  const say = (piece: string): string => `${piece}#${request.attempt} `;
+  return { reasoning: step.pieces.slice(0, 1).map(say), pieces: step.pieces.map(say) };
+}
+
+const cutAt = 5;
+
+function* inputDeltas(index: number, call: CallPlan): Iterable<ModelPart> {
+  const text = inputTextOf(call);
+  for (const piece of [text.slice(0, cutAt), text.slice(cutAt)]) {
+    yield { type: "tool-input-delta", index, tool: call.tool, text: piece };
+  }
+}
+
+export function inputTextOf({ garbled, input }: CallPlan): string {
   return garbled ?? JSON.stringify(input);
 }

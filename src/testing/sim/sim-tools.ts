@@ -9,6 +9,8 @@ export type Act = (typeof acts)[number];
 export interface SimInput {
   readonly n: number;
   readonly act: Act;
+  /** Words about itself while it works, half of them before its effect. */
+  readonly reports?: number;
 }
 
 export const toolNames = ["look", "put", "send", "pay", "text", "wire", "gift", "ask", "form"] as const;
@@ -37,8 +39,9 @@ const schema: StandardSchema<SimInput> = {
     version: 1,
     vendor: "holdfast-sim",
     validate: (value) => {
-      const { n, act } = (value ?? {}) as Partial<SimInput>;
-      if (Number.isInteger(n) && acts.includes(act as Act)) return { value: { n, act } as SimInput };
+      const { n, act, reports } = (value ?? {}) as Partial<SimInput>;
+      const said = reports === undefined ? {} : { reports };
+      if (Number.isInteger(n) && acts.includes(act as Act)) return { value: { n, act, ...said } as SimInput };
       return { issues: [{ message: "must be { n, act }" }] };
     },
     jsonSchema: { input: () => ({ type: "object" }), output: () => ({ type: "object" }) },

@@ -9,24 +9,30 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Store } from "../../ports/store.ts";
 import { memory } from "../../stores/memory/memory.ts";
 import { silentLogger } from "../test-process.ts";
+import { checkAnswers } from "./check-answers.ts";
 import { checkOutcome, isSettled } from "./check-outcome.ts";
+import { checkSpectators, isComplete } from "./check-spectators.ts";
 import { createWorldChecks } from "./check-world.ts";
 import { gatherCrowd } from "./crowd.ts";
 import { createFaultBench } from "./faults.ts";
 import type { Crowd } from "./people.ts";
 import { drawPlan, type Plan, type RunPlan } from "./plan.ts";
-import { createNetwork, startDesk, startWorker } from "./processes.ts";
+import { createNetwork, type Host, type Network, type ProcessDeps, startDesk, startWorker } from "./processes.ts";
 import { createRandom } from "./random.ts";
 import { createScheduler, type Scheduler, showTrace, startOfTime } from "./scheduler.ts";
 import { createSimModel } from "./sim-model.ts";
 import { createSimTools } from "./sim-tools.ts";
+import { type Gallery, gatherSpectators, type Sitting } from "./spectators.ts";
 import type { CheckName, Report, Violation } from "./violations.ts";
-import { createWatch, type Watch } from "./watch.ts";
+import { createWatch, type Watch, type WatchedRun } from "./watch.ts";
+import { drawWatchPlan } from "./watch-plan.ts";
 import { watchStore } from "./watched-store.ts";
 import { createWorld, type World } from "./world.ts";
 import type { Wrap } from "./wrap.ts";
 
 export interface SimOptions {
+  /** Schedules about watching instead of about effects. */
+  readonly watching?: boolean;
   readonly wrap?: Wrap;
   /** Only these checks count: whether each catches by itself what it is there for. */
   readonly only?: readonly CheckName[];
@@ -35,6 +41,7 @@ export interface SimOptions {
 
 export interface SimReport {
   readonly seed: number;
+  readonly watching: boolean;
   readonly steps: number;
   readonly violations: readonly Violation[];
   /** By name, what happened: outcomes, ticket kinds, faults. */
@@ -47,7 +54,7 @@ const mostSteps = 20_000;
 
 export async function simulate(seed: number, options: SimOptions = {}): Promise<SimReport> {
   const random = createRandom(seed);
-  const plan = drawPlan(seed, random.branch("plan"));
+  const plan = (options.watching ? drawWatchPlan : drawPlan)(seed, random.branch("plan"));
   const violations: Violation[] = [];
   const report: Report = (check: CheckName, detail: string) => {
     if (options.only?.includes(check) ?? true) violations.push({ check, detail, step: scheduler.step() });
@@ -79,9 +86,10 @@ export async function simulate(seed: number, options: SimOptions = {}): Promise<
     published: checks.published,
   };
   const network = createNetwork(deps);
-  startWorker("w1", deps, network);
-  startWorker("w2", deps, network);
-  const crowd = gatherCrowd({ ...deps, desk: startDesk(deps, network), random: random.branch("people") });
+  const hosts = startHosts(deps, network);
+  const desk = startDesk(deps, network);
+  const crowd = gatherCrowd({ ...deps, desk, random: random.branch("people") });
+  const gallery = gatherSpectators(crowd, [...hosts, { name: "desk", current: () => desk }]);
 
   const broken = (): boolean => violations.length > 0 || scheduler.step() > mostSteps;
   await scheduler.runUntil(() => broken() || scheduler.now() >= startOfTime + plan.chaosMs);
@@ -89,14 +97,17 @@ export async function simulate(seed: number, options: SimOptions = {}): Promise<
   crowd.healing = true;
   const end = scheduler.now() + longestHealMs;
   const calmAt = faults.calmAt();
-  const rests = (): boolean => scheduler.now() >= calmAt && atRest(watch, crowd);
+  const rests = (): boolean => scheduler.now() >= calmAt && atRest(watch, crowd, gallery);
   await scheduler.runUntil(() => broken() || scheduler.now() >= end || rests());
   if (violations.length === 0) await checkOutcome({ plan, watch, log: crowd.log, store, report });
+  if (violations.length === 0) checkAnswers({ log: crowd.log, watch, report });
+  if (violations.length === 0) await checkSpectators({ plan, gallery, watch, store, report });
   return {
     seed,
+    watching: options.watching ?? false,
     steps: scheduler.step(),
     violations,
-    seen: tally(scheduler, watch),
+    seen: tally({ scheduler, watch, gallery, crowd }),
     trace: () => showTrace(scheduler.trace),
   };
 }
@@ -108,12 +119,20 @@ function openStore(scheduler: Scheduler, wrap: Wrap | undefined): Promise<Store>
   return memory().open({ clock, logger: silentLogger });
 }
 
-function atRest(watch: Watch, { log, plan }: Crowd): boolean {
-  const { people, runs } = plan;
-  if (log.startsLeft > 0 || watch.runs.size < runs.length) return false;
+/** A viewer is a process without agents that dies like a worker. */
+function startHosts(deps: ProcessDeps, network: Network): readonly Host[] {
+  const workers = ["w1", "w2"].map((name) => startWorker(name, deps, network));
+  if (deps.plan.spectators.length === 0) return workers;
+  return [...workers, startWorker("viewer", { ...deps, agents: [] }, network)];
+}
+
+function atRest(watch: Watch, { log, plan }: Crowd, { spectators }: Gallery): boolean {
+  const { people } = plan;
+  if (log.startsLeft > 0) return false;
   const all = [...watch.runs.values()];
   if (people.waits && log.results.length < all.filter((run) => run.row.status === "done").length) return false;
-  return all.every((run) => (people.helpful ? run.row.status === "done" : isSettled(run, watch)));
+  const resting = all.every((run) => (people.helpful ? run.row.status === "done" : isSettled(run, watch)));
+  return resting && spectators.every((each) => isComplete(each, watch));
 }
 
 /** One agent per run, so that a model call tells which run it belongs to. */
@@ -135,16 +154,37 @@ function toolsOf(run: RunPlan, tools: ReadonlyMap<string, Tool>): readonly Tool[
   return [...names].flatMap((name) => tools.get(name) ?? []);
 }
 
-function tally(scheduler: Scheduler, watch: Watch): Record<string, number> {
-  const seen: Record<string, number> = {};
-  const count = (name: string): void => {
-    seen[name] = (seen[name] ?? 0) + 1;
+interface Stage {
+  readonly scheduler: Scheduler;
+  readonly watch: Watch;
+  readonly gallery: Gallery;
+  readonly crowd: Crowd;
+}
+
+function tally({ scheduler, watch, gallery, crowd }: Stage): Record<string, number> {
+  const names = [
+    ...scheduler.trace.flatMap(({ fault }) => (fault === undefined ? [] : [`fault ${fault}`])),
+    ...[...watch.runs.values()].flatMap(namesOf),
+    ...gallery.spectators.flatMap(({ sittings }) => sittings).flatMap(framesOf),
+  ];
+  const { people, runs } = crowd.plan;
+  const seen: Record<string, number> = {
+    said: crowd.log.said.length,
+    steered: runs.length - watch.runs.size,
+    refused: people.sends - crowd.log.inputs.length,
   };
-  for (const { fault } of scheduler.trace) if (fault !== undefined) count(`fault ${fault}`);
-  for (const run of watch.runs.values()) {
-    count(`run ${run.state.outcome?.kind ?? run.row.status}`);
-    for (const { ticket } of run.tickets.values()) count(`ticket ${ticket.kind}`);
-    for (const entry of run.entries) if (entry.type === "effect-settled") count(`settled ${entry.result.kind}`);
-  }
+  for (const name of names) seen[name] = (seen[name] ?? 0) + 1;
   return seen;
+}
+
+function namesOf({ state, row, tickets, entries }: WatchedRun): readonly string[] {
+  return [
+    `run ${state.outcome?.kind ?? row.status}`,
+    ...[...tickets.values()].map(({ ticket }) => `ticket ${ticket.kind}`),
+    ...entries.flatMap((entry) => (entry.type === "effect-settled" ? [`settled ${entry.result.kind}`] : [])),
+  ];
+}
+
+function framesOf({ end, frames }: Sitting): readonly string[] {
+  return [`sitting ${end ?? "to the end"}`, ...frames.map(({ type }) => `frame ${type}`)];
 }

@@ -43,6 +43,17 @@ export type CheckName =
   | "snapshot-fold"
   | "rows-follow-journal"
   | "liveness"
+  // Of those who watch, and of what was said to a thread.
+  | "watch-gap"
+  | "watch-duplicate"
+  | "watch-order"
+  | "watch-content"
+  | "watch-fold"
+  | "watch-live"
+  | "watch-retracted"
+  | "watch-resync"
+  | "watch-ends"
+  | "answered-once"
   | "defect"
   | "unexpected-error";
 

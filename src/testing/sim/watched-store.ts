@@ -3,7 +3,7 @@
  * what each write has done to the journal and the row.
  */
 import type { Entry } from "../../domain/entry.ts";
-import type { Claim, RunKey, Store } from "../../ports/store.ts";
+import type { Claim, RunKey, RunRow, Store } from "../../ports/store.ts";
 import { checkEntry } from "./check-entries.ts";
 import { checkClaim, checkCommit, checkPost, checkRelease, checkRenew, type Write } from "./check-writes.ts";
 import type { Report } from "./violations.ts";
@@ -25,7 +25,14 @@ export function watchStore(store: Store, watching: StoreWatching): Store {
   const watched: Watched = { ...watching, store };
   return {
     ...store,
-    create: (birth) => write(watched, birth.entry.identity, { act: () => store.create(birth) }),
+    async create(birth) {
+      const { identity } = birth.entry;
+      const at = watching.now();
+      const answer = await write(watched, identity, { act: () => store.create(birth) });
+      const takesOver = birth.whenBusy === "interrupt" || birth.whenBusy === "supersede";
+      if (takesOver) await lookAtThread(watched, identity, at);
+      return answer;
+    },
     commit: (commit) =>
       write(watched, commit, {
         act: () => store.commit(commit),
@@ -70,7 +77,7 @@ async function write<T>(watched: Watched, key: RunKey, { act, check }: Act<T>): 
   } finally {
     const seen = await look(watched, key, at);
     if (seen) check?.(answer, seen);
-    if (seen?.added.some((entry) => entry.type === "run-ended")) await lookAtThread(watched, seen.run, at);
+    if (seen?.added.some((entry) => entry.type === "run-ended")) await lookAtThread(watched, seen.after, at);
   }
 }
 
@@ -93,10 +100,14 @@ async function look(watched: Watched, key: RunKey, at: number): Promise<Write | 
   return { before, after, added, run, now: at, report };
 }
 
-/** An end promotes the next run of the thread: the only write that changes another run's row. */
-async function lookAtThread(watched: Watched, ended: WatchedRun, at: number): Promise<void> {
+/** An end promotes the next run of the thread, a birth may ask the active one to end: no other write changes two runs. */
+async function lookAtThread(
+  watched: Watched,
+  { run: written, thread }: Pick<RunRow, "run" | "thread">,
+  at: number,
+): Promise<void> {
   for (const run of watched.watch.runs.values()) {
-    if (run !== ended && run.row.thread === ended.row.thread) await look(watched, run.key, at);
+    if (run.key.run !== written && run.row.thread === thread) await look(watched, run.key, at);
   }
 }
 

@@ -39,6 +39,11 @@ export interface WorldWatcher {
 
 const never: Promise<never> = new Promise(() => undefined);
 
+/** All at once: nobody who watches can keep up with it. */
+function speak({ report }: ToolContext, { reports = 0 }: SimInput): void {
+  for (let word = 0; word < reports / 2; word += 1) report(word);
+}
+
 export function createWorld(deps: {
   readonly scheduler: Scheduler;
   readonly random: Random;
@@ -87,6 +92,7 @@ export function createWorld(deps: {
       const what: Asked = { tool, key, run, call, attempt, input, decision, at: scheduler.now() };
       asked.push(what);
       watcher.asked(what);
+      speak(context, input);
       const polite = random.chance(0.7);
       await wait(`${tool} ${input.n} works`, random.chance(0.7) ? random.int(30) : random.int(toolTimeoutMs));
       if (polite && signal.aborted) throw new Error("The call was aborted");
@@ -94,6 +100,7 @@ export function createWorld(deps: {
       if (input.act === "refuse") throw new ToolFailure("The receiver refuses");
       if (input.act === "throw-before") throw new Error("The receiver could not be reached");
       land(what);
+      speak(context, input);
       return answer(what);
     },
     async reconcile(tool, key): Promise<Reconciled> {
