@@ -2,6 +2,10 @@
  * Random command lists for stores, as plain data from a seed: what is printed can be run again. Epochs and seqs are
  * relative ("one behind"), so that a command means something whatever the store holds by then.
  */
+import type { BusyRule } from "../../ports/store.ts";
+import type { DeleteThread } from "../../ports/thread-store.ts";
+
+const rules: readonly BusyRule[] = ["queue", "queue-unless-waiting", "reject", "interrupt", "supersede"];
 
 export const shapes = [
   "start",
@@ -18,12 +22,23 @@ export const shapes = [
   "close-ticket",
   "take",
   "end",
+  "end",
   "said-and-end",
   "empty",
 ] as const;
 export type Shape = (typeof shapes)[number];
 
-export const postKinds = ["decide", "decide", "cancel-run", "input", "input", "withdraw", "cancel", "pause"] as const;
+export const postKinds = [
+  "decide",
+  "decide",
+  "cancel-run",
+  "input",
+  "input",
+  "edit",
+  "withdraw",
+  "cancel",
+  "pause",
+] as const;
 export type PostKind = (typeof postKinds)[number];
 
 export interface Target {
@@ -45,6 +60,7 @@ export type Command =
       readonly agent: number;
       readonly key: number;
       readonly hash: number;
+      readonly rule?: BusyRule;
     })
   | {
       readonly do: "claim";
@@ -63,10 +79,28 @@ export type Command =
       readonly pick: number;
       readonly key: number;
       readonly hash: "shown" | "other";
+      /** The post stands for a start with this key. */
+      readonly start?: number;
     })
   | (Target & { readonly do: "snapshot"; readonly seq: number })
   | (Target & { readonly do: "evidence"; readonly pick: number })
+  | (Target & {
+      readonly do: "new-thread";
+      readonly thread: number;
+      readonly parent?: number;
+      /** Key of the imported run, if there is one. */
+      readonly history?: number;
+      readonly title?: string;
+    })
+  | (OnThread & { readonly do: "change-thread"; readonly title?: string | null; readonly tag?: number })
+  | (OnThread & { readonly do: "delete-thread"; readonly children: DeleteThread["children"] })
+  | (Target & { readonly do: "erase" })
   | { readonly do: "advance"; readonly ms: number };
+
+interface OnThread {
+  readonly scope: number;
+  readonly thread: number;
+}
 
 /** Commands that are given to the store at once. */
 export type Batch = readonly Command[];
@@ -84,10 +118,10 @@ export function createDraw(seed: number): Draw {
   };
 }
 
-/** Begins with a few births and a claim, or most of the rest would find nothing to act on. */
+/** Begins with a few births and a claim, or most of the rest would find nothing to act on; half of the lists with threads. */
 export function drawCommands(seed: number, length: number): readonly Batch[] {
   const draw = createDraw(seed);
-  const batches: Batch[] = [drawBirths(draw), [drawClaim(draw, 0)]];
+  const batches: Batch[] = [...(draw(2) === 0 ? [] : [familyBatch]), drawBirths(draw), [drawClaim(draw, 0)]];
   let left = Math.ceil(length / 4) + draw(length - Math.ceil(length / 4)) - drawnIn(batches);
   while (left > 0) {
     const size = Math.min(left, draw(3) === 0 ? 1 + draw(5) : 1);
@@ -97,9 +131,16 @@ export function drawCommands(seed: number, length: number): readonly Batch[] {
   return batches;
 }
 
+/** A thread with history and its child: what can be deleted, unless a run joins them. */
+const familyBatch: Batch = [
+  { do: "new-thread", scope: 0, run: 4, thread: 2, history: 5 },
+  { do: "new-thread", scope: 0, run: 5, thread: 3, history: 6, parent: 2, title: "child" },
+];
+
 function drawBirths(draw: Draw): Batch {
   return Array.from({ length: 2 + draw(3) }, (_, run) => ({
     ...{ do: "create", scope: 0, run, thread: draw(2), agent: draw(5) === 0 ? 1 : 0, key: run, hash: 0 },
+    ...(draw(2) === 0 ? {} : { rule: pickOf(draw, rules) }),
   }));
 }
 
@@ -112,25 +153,55 @@ function drawBatch(draw: Draw, size: number): Batch {
 }
 
 function drawCommand(draw: Draw): Command {
-  const target = { scope: draw(10) === 0 ? 1 : 0, run: draw(12) === 0 ? 4 : draw(4) };
-  const luck = draw(100);
-  if (luck < 8) {
-    return {
-      do: "create",
-      ...target,
-      thread: draw(2),
-      agent: draw(4) === 0 ? 1 : 0,
-      key: draw(8),
-      hash: draw(6) === 0 ? 1 : 0,
-    };
-  }
-  if (luck < 22) return drawClaim(draw, target.scope);
+  const target = { scope: draw(10) === 0 ? 1 : 0, run: draw(12) === 0 ? 6 : draw(6) };
+  const luck = draw(125);
+  if (luck < 12) return drawBirth(draw, target);
+  if (luck < 26) return drawClaim(draw, target.scope);
   if (luck < 62) return { do: "commit", ...drawFence(draw, target), shape: pickOf(draw, shapes), pick: draw(6) };
   if (luck < 67) return { do: "release", ...drawFence(draw, target) };
   if (luck < 70) return { do: "renew", ...target, epoch: drawOffset(draw) };
   if (luck < 95) return drawPost(draw, target);
   if (luck < 98) return { do: "snapshot", ...target, seq: draw(9) };
-  return { do: "evidence", ...target, pick: draw(3) };
+  if (luck < 100) return { do: "evidence", ...target, pick: draw(3) };
+  return drawThreadCommand(draw, target, luck);
+}
+
+function drawBirth(draw: Draw, target: Target): Command {
+  return {
+    do: "create",
+    ...target,
+    run: draw(7),
+    thread: draw(6) === 0 ? 2 : draw(2),
+    agent: draw(4) === 0 ? 1 : 0,
+    key: draw(8),
+    hash: draw(6) === 0 ? 1 : 0,
+    ...(draw(2) === 0 ? {} : { rule: pickOf(draw, rules) }),
+  };
+}
+
+function drawThreadCommand(draw: Draw, target: Target, luck: number): Command {
+  const { scope } = target;
+  const thread = draw(3) === 0 ? draw(2) : 2 + draw(2);
+  if (luck < 108) return drawThread(draw, target);
+  if (luck < 111) {
+    const title = pickOf(draw, [{ title: null }, { title: "named" }, {}]);
+    return { do: "change-thread", scope, thread, ...title, ...(draw(2) === 0 ? {} : { tag: draw(9) }) };
+  }
+  if (luck < 118) {
+    return { do: "delete-thread", scope, thread, children: pickOf(draw, ["reject", "detach", "cascade"] as const) };
+  }
+  return { do: "erase", ...target };
+}
+
+function drawThread(draw: Draw, target: Target): Command {
+  return {
+    do: "new-thread",
+    ...target,
+    thread: draw(4),
+    ...(draw(2) === 0 ? {} : { parent: draw(4) }),
+    ...(draw(2) === 0 ? {} : { history: draw(8) }),
+    ...(draw(2) === 0 ? {} : { title: "given" }),
+  };
 }
 
 function drawClaim(draw: Draw, scope: number): Command {
@@ -140,7 +211,8 @@ function drawClaim(draw: Draw, scope: number): Command {
 
 function drawPost(draw: Draw, target: Target): Command {
   const hash = draw(6) === 0 ? "other" : "shown";
-  return { do: "post", ...target, kind: pickOf(draw, postKinds), pick: draw(4), key: draw(12), hash };
+  const start = draw(6) === 0 ? { start: draw(8) } : {};
+  return { do: "post", ...target, kind: pickOf(draw, postKinds), pick: draw(4), key: draw(12), hash, ...start };
 }
 
 function drawFence(draw: Draw, target: Target): Fenced {

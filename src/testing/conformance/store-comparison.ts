@@ -4,11 +4,13 @@
  */
 import assert from "node:assert/strict";
 import { isHoldfastError } from "../../domain/errors.ts";
-import type { Fingerprint, RunId, Scope, ThreadId } from "../../domain/ids.ts";
+import type { RunId } from "../../domain/ids.ts";
 import type { Claim, Store } from "../../ports/store.ts";
 import { memory } from "../../stores/memory/memory.ts";
-import { agentNames, type Call, callOf, runNames, scopeName, threadNames } from "./store-calls.ts";
+import { type Call, callOf, runNames, scopeName } from "./store-calls.ts";
 import { type Batch, type Command, drawCommands } from "./store-commands.ts";
+import { allReads, type Reads, rowReads } from "./store-compared-reads.ts";
+import { claimName, type World } from "./store-drawn-writes.ts";
 import { createManualClock, type ManualClock, type OpenStore } from "./store-fixtures.ts";
 
 export interface ComparisonOptions {
@@ -52,12 +54,24 @@ interface Seen {
 
 async function differenceOn(pair: Pair, batches: readonly Batch[], label: string): Promise<Seen | undefined> {
   const positions = new Map<string, number>();
+  const bases = new Map<Store, number>();
+  for (const store of [pair.reference, pair.subject]) bases.set(store, await store.head());
   for (const batch of batches) {
     const difference =
-      (await compareBatch(pair, batch, { label, positions })) ?? (await compareReads(pair, rowReads(label)));
+      (await compareBatch(pair, batch, { label, positions })) ?? (await compareRows(pair, batch, label));
     if (difference) return difference;
   }
-  return compareReads(pair, allReads(label));
+  return compareReads(pair, allReads(label, bases));
+}
+
+/** Other scopes are compared at the end of the list. */
+async function compareRows(pair: Pair, batch: Batch, label: string): Promise<Seen | undefined> {
+  const touched = new Set(batch.flatMap((command) => (command.do === "advance" ? [] : [command.scope])));
+  for (const scope of touched) {
+    const difference = await compareReads(pair, rowReads(scopeName(label, scope)));
+    if (difference) return difference;
+  }
+  return undefined;
 }
 
 interface ListContext {
@@ -69,11 +83,12 @@ async function compareBatch(pair: Pair, batch: Batch, context: ListContext): Pro
   const commands = batch.filter((command): command is Exclude<Command, { do: "advance" }> => command.do !== "advance");
   for (const command of batch) if (command.do === "advance") pair.clock.advance(command.ms);
   const world = { reference: pair.reference, now: pair.clock.now(), ...context };
+  const settledRuns = await runsWithTheirThread(world, commands);
   const calls: Call[] = [];
   for (const command of commands) calls.push(await callOf(command, world));
   const [expected, actual] = await Promise.all([outcomes(pair.reference, calls), outcomes(pair.subject, calls)]);
   for (const [index, command] of commands.entries()) {
-    if (command.do === "claim") rememberPositions(expected[index], context.positions);
+    if (command.do === "claim") rememberPositions(expected[index], context.positions, settledRuns);
     const difference = compare(JSON.stringify(command), expected[index], actual[index]);
     if (difference) return difference;
   }
@@ -93,9 +108,29 @@ async function outcomeOf(answer: Promise<unknown>): Promise<unknown> {
   }
 }
 
-function rememberPositions(outcome: unknown, positions: Map<string, number>): void {
+/** A run that held its thread before the batch begins where its claim says; one that was queued may be told too early. */
+async function runsWithTheirThread(
+  world: Pick<World, "reference" | "label">,
+  commands: readonly { readonly do: string; readonly scope: number }[],
+): Promise<ReadonlySet<string>> {
+  const held = new Set<string>();
+  for (const command of commands.filter((each) => each.do === "claim")) {
+    const scope = scopeName(world.label, command.scope);
+    for (const run of runNames) {
+      const row = await world.reference.run({ scope, run: run as RunId });
+      if (row && !row.queued) held.add(claimName(row, 0));
+    }
+  }
+  return held;
+}
+
+function rememberPositions(outcome: unknown, positions: Map<string, number>, held: ReadonlySet<string>): void {
   const claims = (outcome as { answer?: readonly Claim[] }).answer ?? [];
-  for (const claim of claims) positions.set(claim.run, claim.threadPosition);
+  for (const claim of claims) {
+    const name = claimName(claim, claim.epoch);
+    if (held.has(claimName(claim, 0))) positions.set(name, claim.threadPosition);
+    else positions.delete(name);
+  }
 }
 
 function compare(command: string, reference: unknown, subject: unknown): Seen | undefined {
@@ -107,61 +142,12 @@ function compare(command: string, reference: unknown, subject: unknown): Seen | 
   }
 }
 
-type Reads = Readonly<Record<string, Call>>;
-
 async function compareReads(pair: Pair, reads: Reads): Promise<Seen | undefined> {
   for (const [name, read] of Object.entries(reads)) {
     const difference = compare(name, await outcomeOf(read(pair.reference)), await outcomeOf(read(pair.subject)));
     if (difference) return difference;
   }
   return undefined;
-}
-
-/** What a batch may have moved: rows, tickets, and when something is due. */
-function rowReads(label: string): Reads {
-  const reads: Record<string, Call> = {};
-  for (const scope of [scopeName(label, 0), scopeName(label, 1)]) {
-    for (const run of runNames) reads[`run ${scope} ${run}`] = (store) => store.run({ scope, run: run as RunId });
-    for (const agent of agentNames)
-      reads[`nextDue ${scope} ${agent}`] = (store) => store.nextDue({ scope, agents: [agent] });
-    reads[`tickets ${scope}`] = (store) => store.tickets({ scope, limit: 1_000 });
-  }
-  return reads;
-}
-
-function allReads(label: string): Reads {
-  const reads: Record<string, Call> = {};
-  for (const scope of [scopeName(label, 0), scopeName(label, 1)]) {
-    for (const run of runNames) {
-      const key = { scope, run: run as RunId };
-      for (const after of [0, 1, 2, 5])
-        reads[`readRun ${scope} ${run} ${after}`] = (store) => store.readRun({ ...key, after, limit: 3 });
-      reads[`readRun ${scope} ${run}`] = (store) => store.readRun({ ...key, after: 0, limit: 1_000 });
-      reads[`snapshot ${scope} ${run}`] = (store) => store.snapshot(key);
-      reads[`evidence ${scope} ${run}`] = (store) => store.evidence(key);
-      reads[`open tickets ${scope} ${run}`] = (store) => store.tickets({ ...key, status: "open", limit: 2 });
-    }
-    for (const name of threadNames) {
-      const thread = name as ThreadId;
-      for (const limit of [1, 3, 1_000])
-        reads[`readThread ${scope} ${name} ${limit}`] = (store) => store.readThread({ scope, thread, limit });
-    }
-    reads[`readAll ${scope}`] = (store) => commitsOf(store, scope);
-    reads[`manifest ${scope}`] = (store) => store.manifest(scope, "print-bob" as Fingerprint);
-  }
-  return reads;
-}
-
-/** Positions may differ between stores; the order may not. */
-async function commitsOf(store: Store, scope: Scope): Promise<unknown> {
-  const rows = await store.readAll({ scope, after: 0, limit: 1_000 });
-  assert.deepEqual(
-    rows.map((row) => row.position),
-    rows.map((row) => row.position).toSorted((a, b) => a - b),
-  );
-  const half = rows.slice(0, Math.ceil(rows.length / 2));
-  const rest = await store.readAll({ scope, after: half.at(-1)?.position ?? 0, limit: 1_000 });
-  return { rows: rows.map(({ position: _position, ...row }) => row), rest: rest.map(({ run }) => run) };
 }
 
 async function shortest(pair: Pair, batches: readonly Batch[], found: Seen): Promise<Error> {

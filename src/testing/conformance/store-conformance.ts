@@ -3,10 +3,26 @@
  * Every check opens its own store on fresh data and closes it.
  */
 import { births } from "./store-births.ts";
+import { busy } from "./store-busy.ts";
 import { claims } from "./store-claims.ts";
 import { commits } from "./store-commits.ts";
+import { erasure } from "./store-erasure.ts";
 import type { StoreCheck } from "./store-fixtures.ts";
+import { inputs } from "./store-inputs.ts";
+import { lists } from "./store-lists.ts";
 import { posts } from "./store-posts.ts";
 import { reads } from "./store-reads.ts";
+import { threads } from "./store-threads.ts";
 
-export const storeConformance: Record<string, StoreCheck> = { ...births, ...commits, ...posts, ...claims, ...reads };
+export const storeConformance: Record<string, StoreCheck> = {
+  ...births,
+  ...busy,
+  ...commits,
+  ...posts,
+  ...inputs,
+  ...claims,
+  ...reads,
+  ...threads,
+  ...lists,
+  ...erasure,
+};

@@ -17,7 +17,8 @@ import type { DeclaredManifest } from "../../domain/manifest.ts";
 import type { Message } from "../../domain/message.ts";
 import type { Decision, TicketRecord } from "../../domain/ticket.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { Birth, Claim, Post, RunKey, Store, StoreDeps } from "../../ports/store.ts";
+import type { Birth, BusyRule, Claim, NewThread, Post, RunKey, Store, StoreDeps } from "../../ports/store.ts";
+import type { ThreadKey, ThreadRow } from "../../ports/thread-store.ts";
 
 export interface ManualClock extends Clock {
   advance(ms: number): void;
@@ -95,14 +96,21 @@ export interface BirthOptions {
   readonly agent?: string;
   readonly key?: string;
   readonly requestHash?: string;
+  readonly whenBusy?: BusyRule;
+  readonly by?: string;
 }
 
 export function birthOf(run: string, options: BirthOptions = {}): Birth {
   const { scope = scopeA, thread = `thread-${run}`, agent = "ann", key = `start-${run}`, requestHash = "h" } = options;
   const id = run as RunId;
   const input = [text(`${run}-first`), text(`${run}-second`)];
+  const rule = {
+    ...(options.whenBusy === undefined ? {} : { whenBusy: options.whenBusy }),
+    ...(options.by === undefined ? {} : { by: options.by }),
+  };
   const lineage = { origin: "user", mode: "foreground", adapter: "internal" } as const;
   return {
+    ...rule,
     key,
     requestHash,
     manifest: manifestOf(agent),
@@ -115,6 +123,22 @@ export function birthOf(run: string, options: BirthOptions = {}): Birth {
       budget: { steps: 9 },
     },
   };
+}
+
+export function threadKey(thread: string, scope: Scope = scopeA): ThreadKey {
+  return { scope, thread: thread as ThreadId };
+}
+
+/** An ended run that brought the two messages of its birth, and as many more as asked for. */
+export function historyOf(run: string, thread: ThreadKey, more: number = 0): NonNullable<NewThread["history"]> {
+  const birth = birthOf(run, { ...thread, agent: "import" });
+  const later = Array.from({ length: more }, (_, n) => said(`${run}-${n}`));
+  return { birth, rest: [started(0), saidAtBirth(0), saidAtBirth(1), ...later, ended] };
+}
+
+/** A message that is for the model only. */
+export function whispered(id: string): EntryBody {
+  return { type: "message-appended", body: { kind: "here", message: { ...text(id), visibility: "internal" } } };
 }
 
 export function said(id: string): EntryBody {
@@ -199,6 +223,16 @@ export function claimAll(store: Store, options: ClaimOptions = {}): Promise<read
   return store.claim({ scope, agents, limit, leaseMs, claimId: "claim" });
 }
 
+/** Claims the one claimable run and lets it say so many messages and end. */
+export async function play(store: Store, messages: number, options: ClaimOptions = {}): Promise<Claim> {
+  const claim = await claimOne(store, options);
+  const { threadPosition: position, run } = claim;
+  const entries = Array.from({ length: messages }, (_, n) => said(`${run}.${n + 1}`));
+  const head = await headOf(store, claim);
+  await write(store, claim, { entries: [started(position), ...entries, ended], after: head, position });
+  return claim;
+}
+
 /** The one run that is claimable now. */
 export async function claimOne(store: Store, options: ClaimOptions = {}): Promise<Claim> {
   const [claim, ...others] = await claimAll(store, options);
@@ -233,6 +267,12 @@ export async function headOf(store: Store, key: RunKey): Promise<number> {
 export async function rowOf(store: Store, key: RunKey): Promise<NonNullable<Awaited<ReturnType<Store["run"]>>>> {
   const row = await store.run(key);
   assert.ok(row, `run ${key.run} is stored`);
+  return row;
+}
+
+export async function threadOf(store: Store, thread: string): Promise<ThreadRow> {
+  const row = await store.thread(threadKey(thread));
+  assert.ok(row, `thread ${thread} is stored`);
   return row;
 }
 
