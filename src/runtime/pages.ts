@@ -1,7 +1,7 @@
 /** Pages of a list: an opaque cursor that is bound to the scope, the list and its filter. */
 import { readCursor, streamTag, writeCursor } from "../domain/cursor.ts";
-import { HoldfastError } from "../domain/errors.ts";
 import type { JsonValue } from "../domain/json.ts";
+import { Problems } from "../domain/problems.ts";
 import type { Desk } from "./desk.ts";
 
 export interface Page<Item> {
@@ -26,6 +26,14 @@ export interface PageRequest {
   readonly order: "newest" | "oldest";
 }
 
+/** What is wrong with the options of a list; the caller adds what is its own, and refuses. */
+export function pageProblems(options: unknown, own: readonly string[]): Problems {
+  const problems = new Problems(options, ["cursor", "limit", "order", ...own]);
+  problems.integer("limit", 1, maxLimit);
+  problems.oneOf("order", ["newest", "oldest"]);
+  return problems;
+}
+
 /** Reads one page with `read`, which is asked for one row more than the page holds. */
 export async function readPage<Row>(
   list: {
@@ -38,9 +46,6 @@ export async function readPage<Row>(
   read: (request: PageRequest) => Promise<readonly Row[]>,
 ): Promise<Page<Row>> {
   const { limit = defaultLimit, order = "newest", cursor } = list.options;
-  if (!Number.isInteger(limit) || limit < 1 || limit > maxLimit) {
-    throw new HoldfastError("invalid-options", `limit must be a whole number from 1 to ${maxLimit}, got ${limit}`);
-  }
   const tag = streamTag(desk.hash.sha256, [desk.scope, list.name, desk.hash.canonical([list.filter, order])]);
   const after = cursor === undefined ? {} : { after: readCursor(cursor, tag).position };
   const rows = await read({ ...after, limit: limit + 1, order });

@@ -4,35 +4,38 @@ import { HoldfastError } from "../domain/errors.ts";
 import { parseId, type RunId, type ThreadId } from "../domain/ids.ts";
 import type { Message } from "../domain/message.ts";
 import { Problems } from "../domain/problems.ts";
+import { loadState } from "../engine/load.ts";
 import { inOrder } from "../engine/transcript.ts";
 import type { ListedRun, PlacedMessage, RunFilter } from "../ports/thread-store.ts";
 import { type Desk, surely } from "./desk.ts";
-import { readPage } from "./pages.ts";
+import { pageProblems, readPage } from "./pages.ts";
 import type { ForkOptions, ListRuns, Runs } from "./runtime.ts";
 import { startRun } from "./start-run.ts";
 import { deleted } from "./threads.ts";
 
 const statuses = ["created", "running", "waiting", "done"];
+const filterNames = ["thread", "agent", "status"];
 const messagePage = 256;
 
 export function createRunLists(desk: Desk): Pick<Runs, "list" | "count" | "erase"> {
   return {
-    async list({ cursor, limit, order, ...wanted } = {}) {
-      const filter = filterOf(wanted, desk);
-      const options = { ...(cursor && { cursor }), ...(limit !== undefined && { limit }), ...(order && { order }) };
+    async list(options = {}) {
+      const filter = filterOf(options, pageProblems(options, filterNames), desk);
       const list = { name: "runs", filter: { ...filter }, options, place: (row: ListedRun) => row.no };
       return readPage(list, desk, (request) => desk.store.runs({ ...filter, ...request }));
     },
-    count: (wanted = {}) => desk.store.countRuns(filterOf(wanted, desk)),
+    count: async (wanted = {}) => desk.store.countRuns(filterOf(wanted, new Problems(wanted, filterNames), desk)),
     async erase(id) {
       const key = { scope: desk.scope, run: parseId<RunId>("run id", id) };
-      deleted(await surely(`Erasing run ${id}`, desk, () => desk.store.eraseRun(key)), `run ${id}`);
+      const answer = await surely(`Erasing run ${id}`, desk, () => desk.store.eraseRun(key));
+      if (answer.kind === "not-found") throw notFound(key.run, desk);
+      deleted(answer, `run ${id}`);
     },
   };
 }
 
-function filterOf(wanted: ListRuns, desk: Desk): RunFilter {
-  const problems = new Problems(wanted, ["thread", "agent", "status"]);
+function filterOf(wanted: ListRuns, problems: Problems, desk: Desk): RunFilter {
+  problems.optional("agent", (agent) => typeof agent === "string", "must be a string");
   problems.oneOf("status", statuses);
   problems.refuse("invalid-options", "Runs cannot be listed");
   const { thread, agent, status } = wanted;
@@ -50,40 +53,49 @@ export async function forkRun(
   desk: Desk,
 ): Promise<RunId> {
   const run = parseId<RunId>("run id", from.id);
+  const problems = new Problems(from.options, ["atStep", "key"]);
+  problems.check("atStep", (step) => Number.isInteger(step) && Number(step) >= 1, "must be a whole number from 1 on");
+  problems.refuse("invalid-options", `Run ${run} cannot be forked like this`);
   const { atStep, key } = from.options;
-  const row = await desk.store.run({ scope: desk.scope, run });
-  if (!row)
-    throw new HoldfastError("run-not-found", `There is no run ${run} in scope ${desk.scope}`, { details: { run } });
-  if (!Number.isInteger(atStep) || atStep < 1) {
-    throw new HoldfastError("invalid-options", `atStep must be a whole number from 1 on, got ${atStep}`);
+  if (!(await desk.store.run({ scope: desk.scope, run }))) throw notFound(run, desk);
+  const { created, step } = (await loadState({ scope: desk.scope, run }, desk.store)).state;
+  const begun = step?.step ?? 0;
+  if (atStep > begun) {
+    throw new HoldfastError("invalid-options", `Run ${run} has begun ${begun} steps; it cannot be forked at ${atStep}`);
   }
-  const messages = await messagesBefore({ run, thread: row.thread, atStep }, desk);
-  if (messages.length === 0) throw new HoldfastError("invalid-options", `Run ${run} has nothing before step ${atStep}`);
+  const { thread, agent } = created.identity;
   const request = {
-    input: messages,
+    input: await messagesBefore({ run, thread, atStep }, desk),
     options: key === undefined ? {} : { key },
     forkedFrom: { run, step: atStep },
+    context: { value: created.context, isChecked: agent === from.agent.name },
   };
   return startRun(from.agent, request, desk);
 }
 
+/** A run's messages stand together in its thread, so what follows them is of runs that came later. */
 async function messagesBefore(
   cut: { readonly run: RunId; readonly thread: ThreadId; readonly atStep: number },
   desk: Desk,
 ): Promise<readonly Message[]> {
   const before: Message[] = [];
+  let isOwn = false;
   let after: number | undefined;
   for (;;) {
     const place = after === undefined ? {} : { after };
     const list = { scope: desk.scope, thread: cut.thread, order: "oldest", limit: messagePage, ...place } as const;
     const page: readonly PlacedMessage[] = await desk.store.messages(list);
-    for (const placed of page) {
-      const own = placed.run === cut.run;
-      const step = own ? (placed.message.producer?.step ?? 0) : 0;
-      if (own && step >= cut.atStep) return inOrder(before);
-      before.push(placed.message);
+    for (const { run, message } of page) {
+      const isLater = run === cut.run ? (message.producer?.step ?? 0) >= cut.atStep : isOwn;
+      if (isLater) return inOrder(before);
+      isOwn ||= run === cut.run;
+      before.push(message);
     }
     after = page.at(-1)?.position;
     if (page.length < messagePage) return inOrder(before);
   }
+}
+
+function notFound(run: RunId, desk: Desk): HoldfastError {
+  return new HoldfastError("run-not-found", `There is no run ${run} in scope ${desk.scope}`, { details: { run } });
 }

@@ -24,6 +24,8 @@ export interface StartRequest {
   readonly input: StartInput;
   readonly options: StartOptions;
   readonly forkedFrom?: RunCreated["forkedFrom"];
+  /** Of a fork: its original's, which the same agent has checked already. */
+  readonly context?: { readonly value: JsonValue | undefined; readonly isChecked: boolean };
 }
 
 export async function startRun(agent: Agent<unknown>, request: StartRequest, desk: Desk): Promise<RunId> {
@@ -67,7 +69,7 @@ async function prepare(agent: Agent<unknown>, request: StartRequest, desk: Desk)
   const run = parseId<RunId>("run id", desk.ids.next());
   const thread = parseId<ThreadId>("thread", options.thread === undefined ? desk.ids.next() : options.thread);
   const key = options.key === undefined ? `run:${run}` : parseId<string>("key", options.key);
-  const context = await checkContext(agent, options.context);
+  const context = await contextOf(agent, request);
   const messages = readInput(input, desk);
   const manifest = declare(agent);
   const now = desk.clock.now();
@@ -96,6 +98,7 @@ async function prepare(agent: Agent<unknown>, request: StartRequest, desk: Desk)
     thread: options.thread ?? null,
     context: context ?? null,
     input: contentOf(messages),
+    ...(forkedFrom === undefined ? {} : { forkedFrom }),
   };
   const requestHash = desk.hash.sha256(desk.hash.canonical(asked));
   return { key, requestHash, entry, manifest, whenBusy: busyRule(options.whenBusy), by: options.by ?? anyone };
@@ -103,6 +106,12 @@ async function prepare(agent: Agent<unknown>, request: StartRequest, desk: Desk)
 
 export function fingerprintOf(manifest: DeclaredManifest, desk: Desk): Fingerprint {
   return desk.hash.sha256(desk.hash.canonical(manifest as unknown as JsonValue)) as Fingerprint;
+}
+
+async function contextOf(agent: Agent<unknown>, { options, context }: StartRequest): Promise<JsonValue | undefined> {
+  if (!context) return checkContext(agent, options.context);
+  if (context.isChecked) return context.value;
+  return agent.context ? checkContext(agent, context.value) : undefined;
 }
 
 async function checkContext(agent: Agent<unknown>, context: unknown): Promise<JsonValue | undefined> {

@@ -10,7 +10,7 @@ import type { NewThread } from "../ports/store.ts";
 import type { DeleteAnswer, PlacedMessage, ThreadRow } from "../ports/thread-store.ts";
 import { type Desk, surely } from "./desk.ts";
 import { tell } from "./outside-door.ts";
-import { readPage } from "./pages.ts";
+import { pageProblems, readPage } from "./pages.ts";
 import { readMessages } from "./read-input.ts";
 import { fingerprintOf } from "./start-run.ts";
 import type { CreateThread, Thread, Threads } from "./thread-shapes.ts";
@@ -39,15 +39,22 @@ export function createThreads(desk: Desk): Threads {
       const row = await desk.store.thread(key(id));
       return row && shown(row);
     },
-    async list({ parent, ...options } = {}) {
+    async list(options = {}) {
+      pageProblems(options, ["parent"]).refuse("invalid-options", "Threads cannot be listed like this");
+      const { parent } = options;
       const filter = parent === undefined || parent === null ? parent : parseId<ThreadId>("parent", parent);
-      const list = { name: "threads", filter: filter ?? null, options, place: (row: ThreadRow) => row.no };
+      const only = filter === undefined ? {} : { parent: filter };
+      const list = { name: "threads", filter: only, options, place: (row: ThreadRow) => row.no };
       const page = await readPage(list, desk, (request) =>
-        desk.store.threads({ scope: desk.scope, ...(filter === undefined ? {} : { parent: filter }), ...request }),
+        desk.store.threads({ scope: desk.scope, ...only, ...request }),
       );
       return { ...page, items: page.items.map(shown) };
     },
-    async messages(id, { visibility, ...options } = {}) {
+    async messages(id, options = {}) {
+      const problems = pageProblems(options, ["visibility"]);
+      problems.oneOf("visibility", ["all"]);
+      problems.refuse("invalid-options", `Messages of thread ${id} cannot be listed like this`);
+      const { visibility } = options;
       await found(id);
       const place = (row: PlacedMessage): number => row.position;
       const list = { name: `messages:${id}`, filter: visibility ?? null, options, place };
@@ -56,7 +63,7 @@ export function createThreads(desk: Desk): Threads {
     },
     async change(id, change) {
       const problems = new Problems(change, ["title", "metadata"]);
-      problems.optional("title", (title) => title === null || typeof title === "string", "must be a string or null");
+      problems.optional("title", (title) => title === null || isTitle(title), `${titleRule}, or null`);
       problems.refuse("invalid-options", `Thread ${id} cannot be changed`);
       const metadata = change.metadata === undefined ? {} : { metadata: checkMetadata(change.metadata) };
       const title = change.title === undefined ? {} : { title: change.title };
@@ -65,19 +72,25 @@ export function createThreads(desk: Desk): Threads {
         throw notFound(id, desk);
       return found(id);
     },
-    async delete(id, { children = "reject" } = {}) {
-      const what = { ...key(id), children };
-      return deleted(await surely(`Deleting thread ${id}`, desk, () => desk.store.deleteThread(what)), `thread ${id}`);
+    async delete(id, options = {}) {
+      const problems = new Problems(options, ["children"]);
+      problems.oneOf("children", ["reject", "detach", "cascade"]);
+      problems.refuse("invalid-options", `Thread ${id} cannot be deleted like this`);
+      const what = { ...key(id), children: options.children ?? "reject" };
+      const answer = await surely(`Deleting thread ${id}`, desk, () => desk.store.deleteThread(what));
+      if (answer.kind === "not-found") throw notFound(id, desk);
+      return deleted(answer, `thread ${id}`);
     },
   };
 }
 
-export function deleted(answer: DeleteAnswer, what: string): { threads: number; runs: number } {
+export function deleted(
+  answer: Exclude<DeleteAnswer, { kind: "not-found" }>,
+  what: string,
+): { threads: number; runs: number } {
   switch (answer.kind) {
     case "deleted":
       return { threads: answer.threads, runs: answer.runs };
-    case "not-found":
-      throw new HoldfastError("thread-not-found", `There is no ${what}`);
     case "busy":
       throw new HoldfastError("thread-busy", `Run ${answer.run} is not done; ${what} was not deleted`, {
         details: { run: answer.run },
@@ -91,7 +104,7 @@ export function deleted(answer: DeleteAnswer, what: string): { threads: number; 
 
 function prepare(options: CreateThread, desk: Desk): NewThread {
   const problems = new Problems(options, ["id", "title", "metadata", "parent", "messages"]);
-  problems.optional("title", (title) => typeof title === "string", "must be a string");
+  problems.optional("title", isTitle, titleRule);
   problems.refuse("invalid-options", "The thread cannot be created");
   const { id, title, metadata, parent, messages } = options;
   const thread = parseId<ThreadId>("thread", id ?? desk.ids.next());
@@ -103,6 +116,12 @@ function prepare(options: CreateThread, desk: Desk): NewThread {
     ...(parent === undefined ? {} : { parent: parseId<ThreadId>("parent", parent) }),
     ...(messages === undefined ? {} : { history: importedRun(thread, readMessages(messages), desk) }),
   };
+}
+
+const titleRule = "must be a string of at most 4096 bytes that can be stored";
+
+function isTitle(title: unknown): boolean {
+  return typeof title === "string" && toJson(title, { maxBytes: 4_096, maxDepth: 1 }).ok;
 }
 
 function checkMetadata(metadata: unknown): JsonObject {
