@@ -57,6 +57,8 @@ export interface Plan {
   readonly people: PeoplePlan;
   readonly spectators: readonly SpectatorPlan[];
   readonly chaosMs: number;
+  /** Chance of an answer of the store that is old when it arrives. */
+  readonly lateAnswers: number;
 }
 
 export function drawPlan(seed: number, random: Random): Plan {
@@ -71,6 +73,7 @@ export function drawPlan(seed: number, random: Random): Plan {
     runs,
     people: drawPeople(random),
     spectators: [],
+    lateAnswers: 0,
     chaosMs: random.between(1_000, 5_000),
   };
 }

@@ -140,7 +140,7 @@ function compose(owner: Owner, deps: ProcessDeps & { readonly crash?: () => void
     schemas: { problems: async () => [] },
   };
   const turn = (what: string): Promise<void> => scheduler.turn(owner, what);
-  const intercept = schedulePorts({ ...deps, owner });
+  const intercept = schedulePorts({ ...deps, owner, lateAnswers: plan.lateAnswers });
   const ports = interceptPorts(wrap.ports?.(real, turn) ?? real, intercept);
   const bound = agents.map(bindAgent).map((each) => interceptAgent(wrap.agent?.(each) ?? each, intercept));
   const runtime = composeRuntime(ports, bound, plan.settings);

@@ -17,6 +17,8 @@ export interface ScheduledPorts {
   readonly faults: FaultBench;
   readonly random: Random;
   readonly crash?: () => void;
+  /** Chance that a store's answer is under way while others act: true when given, old when it arrives. */
+  readonly lateAnswers?: number;
 }
 
 const never: Promise<never> = new Promise(() => undefined);
@@ -33,7 +35,13 @@ export function schedulePorts(ports: ScheduledPorts): Intercept {
 }
 
 function queue<T>(call: PortCall, proceed: () => Promise<T>, ports: ScheduledPorts): Promise<T> {
-  const { owner, scheduler, random } = ports;
+  const { owner, scheduler, random, lateAnswers = 0 } = ports;
+  const isLate = call.port === "store" && lateAnswers > 0 && random.chance(lateAnswers);
+  const arrive = (give: () => void): void => {
+    if (!isLate) return owner.alive ? give() : undefined;
+    const at = scheduler.now() + random.int(30);
+    scheduler.add({ owner, label: () => `${showCall(call)} is answered`, at, faults: [], run: give });
+  };
   return new Promise((resolve, reject) => {
     scheduler.add({
       owner,
@@ -42,8 +50,8 @@ function queue<T>(call: PortCall, proceed: () => Promise<T>, ports: ScheduledPor
       faults: faultsOf(call),
       run(fault) {
         spoiled(fault, { call, proceed, random }).then(
-          (answer) => owner.alive && resolve(answer),
-          (cause: unknown) => owner.alive && reject(cause),
+          (answer) => arrive(() => resolve(answer)),
+          (cause: unknown) => arrive(() => reject(cause)),
         );
       },
     });

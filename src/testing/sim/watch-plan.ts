@@ -45,6 +45,7 @@ export function drawWatchPlan(seed: number, random: Random): Plan {
     },
     spectators: Array.from({ length: random.between(1, 3) }, (_, index) => drawSpectator(index + 1, { random, runs })),
     chaosMs: random.between(100, 800),
+    lateAnswers: random.pick([0, 0.2]),
   };
 }
 
