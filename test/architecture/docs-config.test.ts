@@ -4,7 +4,20 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import type { CallErrorCode } from "../../src/domain/message.ts";
 import { defaultLimits } from "../../src/engine/limits.ts";
-import { agent, createRuntime, isHoldfastError, type ListTickets, type ToolContext, tool } from "../../src/index.ts";
+import {
+  agent,
+  type CreateThread,
+  createRuntime,
+  type EventFilter,
+  type ForkOptions,
+  isHoldfastError,
+  type ListRuns,
+  type ListTickets,
+  type PageOptions,
+  type ToolContext,
+  tool,
+  type WatchOptions,
+} from "../../src/index.ts";
 import { sqlite } from "../../src/sqlite.ts";
 import { scripted, type TestRuntimeOptions } from "../../src/testing.ts";
 
@@ -57,6 +70,21 @@ test("the page has the fields of a tool's context, the ticket filters and the op
   expect(namesIn(page, "testRuntime")).toEqual(Object.keys(options).sort());
 });
 
+test("the page has the options of watching, forking and lists", () => {
+  const watch: Record<keyof WatchOptions, 1> = { after: 1, until: 1, signal: 1 };
+  const filter: Record<keyof EventFilter, 1> = { types: 1, runs: 1, threads: 1, agents: 1 };
+  const pages: Record<keyof PageOptions, 1> = { cursor: 1, limit: 1, order: 1 };
+  const runs: Record<keyof ListRuns, 1> = { thread: 1, agent: 1, status: 1 };
+  const fork: Record<keyof ForkOptions, 1> = { atStep: 1, key: 1 };
+  const thread: Record<keyof CreateThread, 1> = { id: 1, title: 1, metadata: 1, parent: 1, messages: 1 };
+  expect(namesIn(page, "watch")).toEqual(Object.keys(watch).sort());
+  expect(namesIn(page, "The filter of runtime.watch")).toEqual(Object.keys(filter).sort());
+  expect(namesIn(page, "Pages")).toEqual(Object.keys(pages).sort());
+  expect(namesIn(page, "runs.list")).toEqual(Object.keys(runs).sort());
+  expect(namesIn(page, "runs.fork")).toEqual(Object.keys(fork).sort());
+  expect(namesIn(page, "threads.create")).toEqual(Object.keys(thread).sort());
+});
+
 test("the entries page has every error that a model can read of a call", () => {
   const codes: Record<CallErrorCode, 1> = {
     "unknown-tool": 1,
@@ -84,7 +112,7 @@ test("the page has the defaults that are in force", () => {
   );
   expect(defaultsIn("budget").steps).toBe(String(helper.budget.steps));
   const source = readFileSync(resolve(root, "src/create-runtime.ts"), "utf8").replaceAll("_", "");
-  for (const name of ["leaseMs", "pollMs", "concurrency", "closeGraceMs"]) {
+  for (const name of ["leaseMs", "pollMs", "watchPollMs", "concurrency", "closeGraceMs"]) {
     expect(source).toContain(`${name} = ${defaultsIn("createRuntime")[name]}`);
   }
 });
