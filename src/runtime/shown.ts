@@ -1,10 +1,12 @@
 /**
  * What one watcher was shown of messages that are being written. The journal is read apart from the pieces, so an end
  * may be seen before the last pieces of its attempt, and after the first ones of the next.
+ * Who comes back with a cursor may have been shown pieces elsewhere, by a process that is dead now: every attempt that
+ * ends without its message is retracted then, shown here or not.
  */
 import type { MessageDelta, MessagePartial, MessageRetracted } from "../domain/delta.ts";
 import type { RunEvent } from "../domain/event.ts";
-import { modelEffectId, type RunId } from "../domain/ids.ts";
+import { modelEffectId, type RunId, replyId } from "../domain/ids.ts";
 
 export interface Shown {
   /** Whether this may be shown: its attempt has not ended as far as the watcher knows. */
@@ -23,17 +25,20 @@ interface RunShown {
   open: readonly Attempt[];
   /** The newest attempt whose end was shown. */
   ended: Moment;
+  /** The newest attempt that was retracted. */
+  retracted: Moment;
 }
 
 /** Ended runs that are remembered: many more than a process can still be writing. */
 const limit = 4_096;
+const never: Moment = { step: 0, attempt: 0 };
 
-export function createShown(): Shown {
+export function createShown(cameBack: boolean): Shown {
   const runs = new Map<RunId, RunShown>();
   const over = new Set<RunId>();
 
   function of(run: RunId): RunShown {
-    const known = runs.get(run) ?? { open: [], ended: { step: 0, attempt: 0 } };
+    const known = runs.get(run) ?? { open: [], ended: never, retracted: never };
     runs.set(run, known);
     return known;
   }
@@ -61,6 +66,7 @@ export function createShown(): Shown {
       const known = runs.get(attempt.run);
       if (!known?.open.some((each) => isSame(each, attempt))) return false;
       known.open = known.open.filter((each) => !isSame(each, attempt));
+      known.retracted = attempt;
       return true;
     },
     settle(event) {
@@ -72,7 +78,10 @@ export function createShown(): Shown {
       if (isAfter(known.ended, ended)) known.ended = ended;
       const over = known.open.filter((each) => !isAfter(ended, each));
       known.open = known.open.filter((each) => isAfter(ended, each));
-      return over.filter((each) => !(isSame(each, ended) && isDone(event))).map(retracted);
+      const lost = over.filter((each) => !(isSame(each, ended) && isDone(event)));
+      const isHere = over.some((each) => isSame(each, ended)) || !isAfter(known.retracted, ended);
+      const elsewhere = cameBack && !isHere && !isDone(event) ? [attemptOf(event, ended)] : [];
+      return [...lost, ...elsewhere].map(retracted);
     },
   };
 }
@@ -81,6 +90,10 @@ export function createShown(): Shown {
 function momentOf({ run, effect, attempt }: Extract<RunEvent, { type: "effect-settled" }>): Moment | undefined {
   const step = Number(effect.slice(run.length + 1).split(".")[0]);
   return effect === modelEffectId(run, step) ? { step, attempt } : undefined;
+}
+
+function attemptOf({ run, thread }: RunEvent, { step, attempt }: Moment): Attempt {
+  return { run, thread, step, attempt, message: replyId(run, step) };
 }
 
 function isDone(event: RunEvent): boolean {

@@ -5,7 +5,8 @@
  * W2 Durable events come in the source's order, each exactly once; a hole in the ring is filled from the journal.
  * W3 A reader that fell more than a ring behind gets one `resync`, then the journal: run-ended is never lost.
  * W4 Pieces of a message are shown only from `message-partial` or the message's beginning on, and never after the
- *    attempt's end was; an attempt that ends without its message is retracted, however late its end is seen.
+ *    attempt's end was; an attempt that ends without its message is retracted, however late its end is seen, also to
+ *    a watcher that comes back and was shown the pieces elsewhere.
  */
 import { type Place, readCursor, writeCursor } from "../domain/cursor.ts";
 import type { MessagePartial } from "../domain/delta.ts";
@@ -64,7 +65,15 @@ export async function* watch(source: Source, options: WatchOptions, closed: Abor
   try {
     const last = options.after === undefined ? start : readCursor(options.after, source.tag);
     const next = source.ring.head(); // W1
-    const watcher: Watcher = { source, options, closed, last, next, shown: createShown(), joined: false };
+    const watcher: Watcher = {
+      source,
+      options,
+      closed,
+      last,
+      next,
+      shown: createShown(options.after !== undefined),
+      joined: false,
+    };
     if (options.after !== undefined) yield* refuseOrResync(watcher);
     for (;;) {
       if ((yield* catchUp(watcher)) || (await isOver(watcher))) return;
@@ -136,7 +145,7 @@ function* showDurable(watcher: Watcher, placed: Placed): Generator<WatchEvent, b
   watcher.last = placed.place;
   const { event } = placed;
   if (!watcher.source.wants(placed)) return false;
-  yield* watcher.shown.settle(event);
+  for (const retracted of watcher.shown.settle(event)) if (watcher.source.wantsLive(retracted)) yield retracted;
   yield { ...event, cursor: cursorOf(watcher) };
   return event.type === "run-ended" && watcher.options.until !== undefined;
 }
