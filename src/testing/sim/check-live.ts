@@ -35,10 +35,11 @@ interface Following {
   readonly sitting: Sitting;
   readonly shown: Map<string, Shown>;
   readonly ended: Set<string>;
+  readonly retracted: Set<string>;
 }
 
 export function checkLive(sitting: Sitting, check: LiveCheck): void {
-  const following: Following = { check, sitting, shown: new Map(), ended: new Set() };
+  const following: Following = { check, sitting, shown: new Map(), ended: new Set(), retracted: new Set() };
   for (const frame of sitting.frames) take(frame, following);
   if (sitting.end !== undefined && sitting.end !== "over") return; // who leaves forgets what was only live
   for (const [attempt] of following.shown) complain("watch-retracted", `${attempt} is still shown`, following);
@@ -54,7 +55,10 @@ function take(frame: WatchEvent, following: Following): void {
       return takePiece(frame, following);
     case "message-retracted": {
       const attempt = nameOf(modelEffectId(frame.run, frame.step), frame.attempt);
-      if (!shown.delete(attempt)) complain("watch-retracted", `${attempt} is retracted and was not shown`, following);
+      const wasShown = shown.delete(attempt) || following.sitting.after !== undefined;
+      if (!wasShown) complain("watch-retracted", `${attempt} is retracted and was not shown`, following);
+      if (following.retracted.has(attempt)) complain("watch-retracted", `${attempt} is retracted twice`, following);
+      following.retracted.add(attempt);
       return;
     }
     case "resync":
@@ -122,6 +126,29 @@ function nameOf(effect: EffectId, attempt: number): string {
 
 function complain(name: "watch-live" | "watch-retracted", detail: string, { check, sitting }: Following): void {
   check.report(name, `${check.spectator.plan.name} on ${sitting.host}: ${detail}`);
+}
+
+/**
+ * A client that keeps what it was shown from one connection to the next, and knows no more than pieces, retractions and
+ * messages: whoever has seen the end has no orphans on the screen.
+ */
+export function checkScreen({ sittings, plan }: Spectator, report: Report): void {
+  const screen = new Map<string, number>();
+  for (const frame of sittings.flatMap(({ frames, after }) =>
+    after === undefined ? [undefined, ...frames] : frames,
+  )) {
+    if (!frame)
+      screen.clear(); // who begins again begins with an empty screen
+    else if (frame.type === "message-appended" && frame.message) screen.delete(frame.message.id);
+    else if (frame.type === "message-retracted" && screen.get(frame.message) === frame.attempt) {
+      screen.delete(frame.message);
+    } else if (frame.type === "message-partial" || frame.type === "text-delta") {
+      screen.set(frame.message, frame.attempt);
+    }
+  }
+  for (const [message, attempt] of screen) {
+    report("watch-retracted", `${plan.name} still shows attempt ${attempt} of ${message}`);
+  }
 }
 
 /** The stored answers are what their attempts wrote: the other half of "what is shown is a beginning of it". */

@@ -9,7 +9,7 @@ import { defaultScope } from "../../domain/ids.ts";
 import type { CommittedRow, Store } from "../../ports/store.ts";
 import type { WatchEvent } from "../../runtime/runtime.ts";
 import { checkFolds } from "./check-folds.ts";
-import { checkLive, checkWritten } from "./check-live.ts";
+import { checkLive, checkScreen, checkWritten } from "./check-live.ts";
 import type { Plan } from "./plan.ts";
 import { filterOf, type Gallery, type Sitting, type Spectator } from "./spectators.ts";
 import type { CheckName, Report } from "./violations.ts";
@@ -42,6 +42,7 @@ export async function checkSpectators(viewing: Viewing): Promise<void> {
       checkDurable(sitting, { wanted, spectator, report });
       checkLive(sitting, { spectator, plan: viewing.plan, watch: viewing.watch, report });
     }
+    checkScreen(spectator, report);
     if (!isComplete(spectator, viewing.watch)) {
       report("watch-ends", `${spectator.plan.name} has ${spectator.known.size} of ${wanted.length} events`);
     }
