@@ -115,13 +115,12 @@ onEveryStore((freshStore) => {
     await filled(t);
     const { threads, runs } = t.runtime;
     const wrong = { limit: 0, order: "random", colour: "red" } as never;
-    for (const answer of [threads.list(wrong), threads.messages("t1", wrong), runs.list(wrong)]) {
-      const refused = (await answer.then(
-        () => undefined,
-        (cause: unknown) => cause,
-      )) as { problems: string[] };
+    const listings = [() => threads.list(wrong), () => threads.messages("t1", wrong), () => runs.list(wrong)];
+    for (const list of listings) {
+      const refused = await list().catch((cause: unknown) => cause);
       expect(refused).toMatchObject({ code: "invalid-options" });
-      expect(refused.problems.map((problem) => problem.split(":")[0])).toEqual(["colour", "limit", "order"]);
+      const { problems } = refused as { readonly problems: readonly string[] };
+      expect(problems.map((problem) => problem.split(":")[0])).toEqual(["colour", "limit", "order"]);
     }
     for (const limit of [1.5, -1, 1_001, Number.NaN, "10", null, Number.POSITIVE_INFINITY]) {
       await expect(threads.list({ limit: limit as never })).rejects.toMatchObject({ code: "invalid-options" });
