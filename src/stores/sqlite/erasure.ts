@@ -21,7 +21,6 @@ export const tablesOfRun = ["post_keys", "inbox", "tickets", "snapshots", "evide
 
 interface DoomedRun {
   readonly no: number;
-  readonly id: RunId;
   readonly thread: number;
   readonly start_pos: number | null;
 }
@@ -30,7 +29,7 @@ export function eraseRunJob(access: Access, key: RunKey): Job<DeleteAnswer> {
   return { bytes: 0, write: () => eraseRun(access, key) };
 }
 
-const findRun = "SELECT no, id, thread, start_pos, status FROM runs WHERE scope = ? AND id = ?";
+const findRun = "SELECT no, thread, start_pos, status FROM runs WHERE scope = ? AND id = ?";
 
 function eraseRun(access: Access, { scope, run }: RunKey): DeleteAnswer {
   const row = access.db.get<DoomedRun & { status: string }>(findRun, scope, run);
@@ -63,7 +62,7 @@ function deleteThread(access: Access, what: DeleteThread): DeleteAnswer {
 
 const inThreads = "INDEXED BY runs_by_thread WHERE thread IN (SELECT value FROM json_each(?))";
 const firstOpen = `SELECT id FROM runs ${inThreads} AND status <> 'done' ORDER BY no LIMIT 1`;
-const runsOf = `SELECT no, id, thread, start_pos FROM runs ${inThreads}`;
+const runsOf = `SELECT no, thread, start_pos FROM runs ${inThreads}`;
 
 function countChildren(db: Connection, scope: Scope, no: number): number {
   const sql = "SELECT count(*) AS count FROM threads WHERE scope = ? AND parent = ?";
@@ -87,13 +86,12 @@ function removeThread(db: Connection, no: number): void {
 const raiseErased = `INSERT INTO erasures (scope, up_to) VALUES (?1, ?2)
   ON CONFLICT DO UPDATE SET up_to = max(up_to, ?2)`;
 
-function erase({ db, places, now }: Access, scope: Scope, runs: readonly DoomedRun[]): void {
+function erase({ db, now }: Access, scope: Scope, runs: readonly DoomedRun[]): void {
   if (runs.length === 0) return;
   const head = headPosition(db);
   for (const run of runs) {
     db.run(raiseErased, scope, lastPosition(db, run));
     removeRun(db, scope, run);
-    places.drop({ scope, run: run.id });
   }
   keepAbove(db, head, now());
 }

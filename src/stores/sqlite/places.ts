@@ -4,8 +4,8 @@
  * P1 A run's numbers never change. `calmEpoch` is a claim whose crash count is known to be 0, which stays so, because
  *    only the next claim raises it.
  * P2 All of it is dropped when a transaction is undone: it may come from there.
- * P3 A number is never used again, so a run that another process has erased is found nowhere, and never mistaken. Its id
- *    may begin anew: who found nothing looks `again` before he says so.
+ * P3 A number is never used again, so a run that was erased, here or by another process, is found nowhere and never
+ *    mistaken. Its id may begin anew: who found nothing looks `again` before he says so.
  */
 import type { Fingerprint, Scope } from "../../domain/ids.ts";
 import type { RunKey } from "../../ports/store.ts";
@@ -21,8 +21,6 @@ export interface Places {
   find(key: RunKey): Place | undefined;
   /** The place as the file has it now. */
   again(key: RunKey): Place | undefined;
-  /** The run was erased. */
-  drop(key: RunKey): void;
   /** The manifest is certainly stored. */
   hasManifest(scope: Scope, fingerprint: Fingerprint): boolean;
   addManifest(scope: Scope, fingerprint: Fingerprint): void;
@@ -50,7 +48,6 @@ export function createPlaces(db: Connection): Places {
   return {
     find: (key) => places.get(pairOf(key.scope, key.run)) ?? again(key),
     again,
-    drop: (key) => void places.delete(pairOf(key.scope, key.run)),
     hasManifest: (scope, fingerprint) => manifests.has(pairOf(scope, fingerprint)),
     addManifest: (scope, fingerprint) =>
       keep(manifests, { name: pairOf(scope, fingerprint), value: true, limit: maxManifests }),

@@ -1,11 +1,10 @@
 /** Checks of deletion and erasure (L10, H3). */
 import assert from "node:assert/strict";
-import type { RunId, ThreadId } from "../../domain/ids.ts";
-import type { Store } from "../../ports/store.ts";
+import type { ThreadId } from "../../domain/ids.ts";
+import type { ReadRun, Store } from "../../ports/store.ts";
 import type { DeleteThread } from "../../ports/thread-store.ts";
 import {
   birthOf,
-  cancelOf,
   checked,
   claimOne,
   decisionOn,
@@ -15,6 +14,7 @@ import {
   keyOf,
   opened,
   play,
+  rowOf,
   type StoreCheck,
   said,
   saidByInput,
@@ -71,6 +71,10 @@ async function familyOf(store: Store): Promise<void> {
     await store.create(birthOf(`run-${name}`, { thread: name }));
     await play(store, 1);
   }
+}
+
+function fromStart(run: string): ReadRun {
+  return { ...keyOf(run), after: 0, limit: 9 };
 }
 
 function deletionOf(thread: string, children: DeleteThread["children"] = "reject"): DeleteThread {
@@ -244,24 +248,34 @@ export const erasure: Record<string, StoreCheck> = {
     );
   }),
 
-  "an erased run is erased for everyone who has the store open, also when its id begins anew": checked(
-    async ({ store, reopen }) => {
-      await store.create(birthOf("r1"));
-      const other = await reopen();
-      assert.equal((await other.readRun({ ...keyOf("r1"), after: 0, limit: 9 })).length, 1);
-      const claim = await play(other, 1);
-      await store.eraseRun(keyOf("r1"));
-      const late = { ...keyOf("r1"), epoch: claim.epoch, expectedSeq: 1, entries: [ended], position: 0 };
-      assert.deepEqual(await other.commit(late), { kind: "fenced" });
-      assert.deepEqual(await other.release(late), { kind: "fenced" });
-      assert.deepEqual(await other.readRun({ ...keyOf("r1"), after: 0, limit: 9 }), []);
-      await store.create(birthOf("r1"));
-      const anew = await claimOne(store);
-      assert.equal((await other.readRun({ ...keyOf("r1"), after: 0, limit: 9 })).length, 1);
-      await store.post(cancelOf("r1" as RunId));
-      await write(other, anew, { entries: [started(0)], after: 2 });
-      const released = await other.release({ ...keyOf("r1"), epoch: anew.epoch, expectedSeq: 3 });
-      assert.equal(released.kind, "committed");
-    },
-  ),
+  "an erased run is erased for everyone who has the store open": checked(async ({ store, reopen }) => {
+    await store.create(birthOf("r1"));
+    const claim = await claimOne(store);
+    const late = { ...keyOf("r1"), epoch: claim.epoch, expectedSeq: 2, entries: [ended], position: 0 };
+    const others = [await reopen(), await reopen(), await reopen()] as const;
+    for (const other of others) assert.equal((await other.readRun(fromStart("r1"))).length, 1);
+    await write(store, claim, { entries: [ended], after: 1 });
+    await store.eraseRun(keyOf("r1"));
+    assert.deepEqual(await others[0].commit(late), { kind: "fenced" });
+    assert.deepEqual(await others[1].release(late), { kind: "fenced" });
+    assert.deepEqual(await others[2].readRun(fromStart("r1")), []);
+  }),
+
+  "the id of an erased run may begin anew for everyone who has the store open": checked(async ({ store, reopen }) => {
+    await store.create(birthOf("r1"));
+    const others = [await reopen(), await reopen(), await reopen()] as const;
+    for (const other of others) assert.equal((await other.readRun(fromStart("r1"))).length, 1);
+    await play(store, 1);
+    await store.eraseRun(keyOf("r1"));
+    await store.create(birthOf("r1"));
+    const anew = await claimOne(store);
+    assert.deepEqual(
+      (await others[0].readRun(fromStart("r1"))).map((entry) => entry.type),
+      ["run-created"],
+    );
+    const head = await write(others[1], anew, { entries: [started(0)], after: 1 });
+    const released = await others[2].release({ ...keyOf("r1"), epoch: anew.epoch, expectedSeq: head });
+    assert.equal(released.kind, "committed");
+    assert.equal((await rowOf(store, keyOf("r1"))).leaseUntil, undefined);
+  }),
 };
