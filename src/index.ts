@@ -7,7 +7,7 @@ export type { RunEvent } from "./domain/event.ts";
 export type { EventFilter } from "./domain/event-filter.ts";
 export type { InputId, RunId, Scope, ThreadId, TicketId } from "./domain/ids.ts";
 export type { JsonValue } from "./domain/json.ts";
-export type { Message, Part } from "./domain/message.ts";
+export { type Message, type Part, textOf } from "./domain/message.ts";
 export type { Outcome } from "./domain/run.ts";
 export type { RunView } from "./domain/run-view.ts";
 export type { Decision, TicketKind } from "./domain/ticket.ts";
@@ -23,6 +23,7 @@ export {
 export type { Model, ModelPart, ModelRequest } from "./ports/provider.ts";
 export type { StoreDefinition } from "./ports/store.ts";
 export type { ListedRun, PlacedMessage } from "./ports/thread-store.ts";
+export type { NewMessage } from "./runtime/new-message.ts";
 export type { Page, PageOptions } from "./runtime/pages.ts";
 export type {
   ActOptions,

@@ -13,7 +13,12 @@ export interface EventStamp {
 }
 
 export type EventBody =
-  | { readonly type: "run-created"; readonly identity: RunIdentity; readonly input: readonly Message[] }
+  | {
+      readonly type: "run-created";
+      readonly identity: RunIdentity;
+      readonly input: readonly Message[];
+      readonly forkedFrom?: { readonly run: RunId; readonly step: number };
+    }
   | { readonly type: "run-started"; readonly identity: RunIdentity; readonly position: number }
   | { readonly type: "run-waiting"; readonly tickets: readonly TicketId[]; readonly reasons: readonly TicketKind[] }
   | { readonly type: "run-resumed" }
@@ -32,9 +37,21 @@ export type EventBody =
   | { readonly type: "message-appended"; readonly message?: Message; readonly from?: number; readonly index?: number }
   | { readonly type: "ticket-opened"; readonly ticket: TicketRecord }
   | { readonly type: "ticket-decided"; readonly ticket: TicketId; readonly decision: Decision; readonly by: string }
-  | { readonly type: "input-received"; readonly input: InputId; readonly message: Message; readonly by: string }
+  | {
+      readonly type: "input-received";
+      readonly input: InputId;
+      readonly message: Message;
+      readonly by: string;
+      readonly replaces?: InputId;
+    }
   | { readonly type: "input-withdrawn"; readonly input: InputId; readonly by: string }
-  | { readonly type: "cancel-requested" | "pause-requested"; readonly by: string; readonly reason?: string };
+  | {
+      readonly type: "cancel-requested";
+      readonly by: string;
+      readonly reason?: string;
+      readonly instead?: "interrupted" | "superseded";
+    }
+  | { readonly type: "pause-requested"; readonly by: string; readonly reason?: string };
 
 export type RunEvent = EventStamp & EventBody;
 export type EventType = EventBody["type"];
@@ -48,7 +65,12 @@ function projectBody(entry: Entry, identity: RunIdentity): EventBody {
   const { seq: _seq, at: _at, epoch: _epoch, ...body } = entry as Entry & EntryStamp;
   switch (body.type) {
     case "run-created":
-      return { type: "run-created", identity: body.identity, input: body.input };
+      return {
+        type: "run-created",
+        identity: body.identity,
+        input: body.input,
+        ...(body.forkedFrom === undefined ? {} : { forkedFrom: body.forkedFrom }),
+      };
     case "run-started":
       return { ...body, identity };
     case "run-ended":

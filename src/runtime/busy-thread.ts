@@ -96,13 +96,15 @@ function inputPost(start: BusyStart, desk: Desk): Post {
 function answerPost(start: BusyStart, ticket: TicketRecord, desk: Desk): Post {
   const { birth, active } = start;
   const key = `start:${birth.key}`;
-  const decision = { kind: "answer", value: birth.entry.input.map(said).join("\n") } as const;
+  const decision = { kind: "answer", value: said(birth.entry.input) } as const;
   const fact = { type: "ticket-decided", ticket: ticket.id, decision, by: birth.by ?? anyone, key } as const;
   return { scope: desk.scope, run: active.run, key, fact, hash: ticket.hash, start: startOf(start) };
 }
 
-function said(message: Message): string {
-  return textOf(message);
+function said(messages: readonly Message[]): string {
+  const text = messages.map(textOf).join("\n");
+  if (text !== "") return text;
+  throw new HoldfastError("invalid-input", "The run there waits for an answer in words, and this message has none");
 }
 
 function busy({ active, birth }: BusyStart): HoldfastError {

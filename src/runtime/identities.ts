@@ -29,7 +29,7 @@ export function createIdentities(desk: Desk): Identities {
   async function read(run: RunId): Promise<RunIdentity> {
     const [created] = await desk.store.readRun({ scope: desk.scope, run, after: 0, limit: 1 });
     if (created?.type === "run-created") return created.identity;
-    throw new HoldfastError("run-not-found", `There is no run ${run} in scope ${desk.scope}`, { details: { run } });
+    throw noSuchRun(run, desk);
   }
 
   return {
@@ -44,4 +44,8 @@ export function createIdentities(desk: Desk): Identities {
       }));
     },
   };
+}
+
+export function noSuchRun(run: RunId, desk: Desk): HoldfastError {
+  return new HoldfastError("run-not-found", `There is no run ${run} in scope ${desk.scope}`, { details: { run } });
 }

@@ -12,7 +12,7 @@ export interface Page<Item> {
 
 export interface PageOptions {
   /** `next` of the page before. Refused when the filter has changed. */
-  readonly cursor?: string;
+  readonly cursor?: string | undefined;
   readonly limit?: number;
   readonly order?: "newest" | "oldest";
 }

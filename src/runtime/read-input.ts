@@ -4,6 +4,7 @@ import { type MessageId, parseId } from "../domain/ids.ts";
 import { toJson } from "../domain/json.ts";
 import type { Message, Part } from "../domain/message.ts";
 import type { Desk } from "./desk.ts";
+import type { NewMessage } from "./new-message.ts";
 import type { StartInput } from "./runtime.ts";
 
 const roles = ["system", "user", "assistant", "tool"];
@@ -25,16 +26,20 @@ export function readInput(input: StartInput, desk: Desk): readonly Message[] {
   if (!Array.isArray(input) || input.length === 0) {
     throw new HoldfastError("invalid-input", "A run starts with a string, a list of parts or a list of messages");
   }
-  const items = input as readonly (Part | Message)[];
-  if (!items.every((item) => isPart(item))) return readMessages(items);
+  const items = input as readonly (Part | NewMessage)[];
+  if (!items.every((item) => isPart(item))) return readMessages(items, desk);
   const problems = items.flatMap((item, index) => partProblems(item, `parts[${index}]`));
   if (problems.length > 0) throw new HoldfastError("invalid-input", "The input does not fit", { problems });
   return [userMessage(items as readonly Part[], desk)].map(storable);
 }
 
-export function readMessages(items: readonly unknown[]): readonly Message[] {
+/** A message without an id gets one. */
+export function readMessages(items: readonly unknown[], desk: Desk): readonly Message[] {
   if (!Array.isArray(items)) throw new HoldfastError("invalid-input", "Messages are a list");
-  return items.map((item, index) => storable(checkMessage(item, index)));
+  return items.map((item, index) => {
+    const { id, ...message } = checkMessage(item, index);
+    return storable({ id: id ?? (desk.ids.next() as MessageId), ...message });
+  });
 }
 
 function userMessage(parts: readonly Part[], desk: Desk): Message {
@@ -45,7 +50,7 @@ function isPart(item: unknown): item is Part {
   return typeof item === "object" && item !== null && "type" in item && !("role" in item);
 }
 
-function checkMessage(item: unknown, index: number): Message {
+function checkMessage(item: unknown, index: number): Omit<Message, "id"> & { readonly id?: MessageId } {
   const message = (item ?? {}) as Partial<Message>;
   const problems: string[] = [];
   if (!roles.includes(message.role as string)) problems.push(`role must be one of ${roles.join(", ")}`);
@@ -54,7 +59,8 @@ function checkMessage(item: unknown, index: number): Message {
   else problems.push(...message.parts.flatMap((part, place) => partProblems(part, `parts[${place}]`)));
   if (problems.length > 0) throw new HoldfastError("invalid-input", `Message ${index} does not fit`, { problems });
   const { role, parts, visibility = "all" } = message as Message;
-  return { id: parseId<MessageId>(`id of message ${index}`, message.id), role, parts, visibility };
+  const id = message.id === undefined ? {} : { id: parseId<MessageId>(`id of message ${index}`, message.id) };
+  return { ...id, role, parts, visibility };
 }
 
 function partProblems(part: unknown, place: string): readonly string[] {

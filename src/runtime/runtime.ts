@@ -6,12 +6,13 @@ import type { RunEvent } from "../domain/event.ts";
 import type { EventFilter } from "../domain/event-filter.ts";
 import type { InputId, RunId, ThreadId, TicketId } from "../domain/ids.ts";
 import type { JsonValue } from "../domain/json.ts";
-import type { Message, Part } from "../domain/message.ts";
+import type { Part } from "../domain/message.ts";
 import type { RunStatus, Usage } from "../domain/run.ts";
 import type { RunView } from "../domain/run-view.ts";
 import type { Decision, TicketCall, TicketKind } from "../domain/ticket.ts";
 import type { Tool } from "../domain/tool.ts";
 import type { ListedRun } from "../ports/thread-store.ts";
+import type { NewMessage } from "./new-message.ts";
 import type { Page, PageOptions } from "./pages.ts";
 import type { Threads } from "./thread-shapes.ts";
 
@@ -42,13 +43,13 @@ export type WatchEvent =
 
 export interface WatchOptions {
   /** Begin after this cursor; from the first event unless said. */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** end: stop after run-ended · idle: also when the run waits. Across runs: watch until the signal says so. */
   readonly until?: "end" | "idle";
   readonly signal?: AbortSignal;
 }
 
-export type StartInput = string | readonly Part[] | readonly Message[];
+export type StartInput = string | readonly Part[] | readonly NewMessage[];
 
 interface ResultFacts {
   readonly run: RunId;

@@ -4,6 +4,7 @@ import { project } from "../domain/event.ts";
 import { compileFilter, type EventFilter } from "../domain/event-filter.ts";
 import type { RunId } from "../domain/ids.ts";
 import type { Desk } from "./desk.ts";
+import { noSuchRun } from "./identities.ts";
 import { isIdle } from "./idle.ts";
 import type { Source } from "./watch.ts";
 import type { WatchHub } from "./watch-hub.ts";
@@ -12,6 +13,8 @@ const page = 64;
 
 export async function runSource(run: RunId, desk: Desk, hub: WatchHub): Promise<Source> {
   const key = { scope: desk.scope, run };
+  // Not only its identity, which may be remembered: an erased run is gone.
+  if (!(await desk.store.run(key))) throw noSuchRun(run, desk);
   const { identity, ring, leave } = await hub.joinRun(run);
   return {
     tag: streamTag(desk.hash.sha256, [desk.scope, "run", run]),
@@ -36,7 +39,8 @@ export async function runSource(run: RunId, desk: Desk, hub: WatchHub): Promise<
     partials: () => [hub.live.partial(desk.scope, run)].filter((partial) => partial !== undefined),
     async rest(last) {
       const row = await desk.store.run(key);
-      if (!row || row.head !== last.seq || !isIdle(row, desk.clock.now())) return "going-on";
+      if (!row) return "ended"; // erased meanwhile
+      if (row.head !== last.seq || !isIdle(row, desk.clock.now())) return "going-on";
       return row.status === "done" ? "ended" : "idle";
     },
     leave,

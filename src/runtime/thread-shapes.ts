@@ -1,8 +1,8 @@
 /** Threads, as a user of the runtime holds them. */
 import type { RunId, ThreadId } from "../domain/ids.ts";
 import type { JsonObject } from "../domain/json.ts";
-import type { Message } from "../domain/message.ts";
 import type { PlacedMessage } from "../ports/thread-store.ts";
+import type { NewMessage } from "./new-message.ts";
 import type { Page, PageOptions } from "./pages.ts";
 
 export interface CreateThread {
@@ -11,7 +11,7 @@ export interface CreateThread {
   readonly metadata?: JsonObject;
   readonly parent?: string;
   /** Imported history, oldest first. */
-  readonly messages?: readonly Message[];
+  readonly messages?: readonly NewMessage[];
 }
 
 export interface Thread {

@@ -114,7 +114,7 @@ function prepare(options: CreateThread, desk: Desk): NewThread {
     ...(title === undefined ? {} : { title }),
     ...(metadata === undefined ? {} : { metadata: checkMetadata(metadata) }),
     ...(parent === undefined ? {} : { parent: parseId<ThreadId>("parent", parent) }),
-    ...(messages === undefined ? {} : { history: importedRun(thread, readMessages(messages), desk) }),
+    ...(messages === undefined ? {} : { history: importedRun(thread, readMessages(messages, desk), desk) }),
   };
 }
 

@@ -29,7 +29,7 @@ const eventStamp: Names<"type" | "cursor" | keyof EventStamp> = {
 const liveStamp: Names<LiveStamp> = { type: 1, run: 1, thread: 1, step: 1, attempt: 1 };
 
 const events: { readonly [Type in EventType]: Names<FieldsOf<EventBody, Type, "type">> } = {
-  "run-created": { identity: 1, input: 1 },
+  "run-created": { identity: 1, input: 1, forkedFrom: 1 },
   "run-started": { identity: 1, position: 1 },
   "run-waiting": { tickets: 1, reasons: 1 },
   "run-resumed": {},
@@ -42,9 +42,9 @@ const events: { readonly [Type in EventType]: Names<FieldsOf<EventBody, Type, "t
   "message-appended": { message: 1, from: 1, index: 1 },
   "ticket-opened": { ticket: 1 },
   "ticket-decided": { ticket: 1, decision: 1, by: 1 },
-  "input-received": { input: 1, message: 1, by: 1 },
+  "input-received": { input: 1, message: 1, by: 1, replaces: 1 },
   "input-withdrawn": { input: 1, by: 1 },
-  "cancel-requested": { by: 1, reason: 1 },
+  "cancel-requested": { by: 1, reason: 1, instead: 1 },
   "pause-requested": { by: 1, reason: 1 },
 };
 

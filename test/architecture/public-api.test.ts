@@ -14,6 +14,7 @@ const surface = {
       "isHoldfastError",
       "memory",
       "tellModel",
+      "textOf",
       "tool",
     ],
     types: [
@@ -39,6 +40,7 @@ const surface = {
       "Model",
       "ModelPart",
       "ModelRequest",
+      "NewMessage",
       "Outcome",
       "Page",
       "PageOptions",

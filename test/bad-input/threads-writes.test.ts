@@ -95,7 +95,7 @@ onEveryStore((freshStore) => {
       ["messages that are no list", "invalid-input", make({ messages: "hi" })],
       ["a message without parts", "invalid-input", make({ messages: [{ id: "m", role: "user" }] })],
       ["a message of a stranger", "invalid-input", make({ messages: [{ id: "m", role: "ghost", parts: [] }] })],
-      ["a message without an id", "invalid-id", make({ messages: [{ role: "user", parts: [] }] })],
+      ["a message with an empty id", "invalid-id", make({ messages: [{ id: "", role: "user", parts: [] }] })],
       ["one bad message of two", "invalid-input", make({ messages: [{ id: "m", role: "user", parts: [] }, null] })],
     ]);
   });

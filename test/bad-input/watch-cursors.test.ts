@@ -125,8 +125,7 @@ onEveryStore((freshStore) => {
     await expect(first(nobody)).rejects.toMatchObject({ code: "run-not-found", details: { run: "nobody" } });
   });
 
-  // Known defect: an identity that is still cached lets the watch begin, and it never ends. Drop `.fails` with the fix.
-  test.fails("a watch of a run that was erased is refused by name", async () => {
+  test("a watch of a run that was erased is refused by name", async () => {
     await using t = await start(freshStore());
     const { runtime } = t;
     const { run } = await runtime.run(talker, "one");

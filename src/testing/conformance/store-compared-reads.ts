@@ -8,7 +8,7 @@ import { agentNames, type Call, runNames, scopeName, threadNames } from "./store
 export type Reads = Readonly<Record<string, Call>>;
 
 /** Where each store's journal ended before the list: lists share a store, and a read need not walk the others. */
-export type Bases = ReadonlyMap<Store, number>;
+export type FirstPositions = ReadonlyMap<Store, number>;
 
 /** What a command in a scope may have moved: rows, tickets, and when something is due. */
 export function rowReads(scope: Scope): Reads {
@@ -23,16 +23,16 @@ export function rowReads(scope: Scope): Reads {
   };
 }
 
-export function allReads(label: string, bases: Bases): Reads {
+export function allReads(label: string, first: FirstPositions): Reads {
   const reads: Record<string, Call> = {};
   for (const run of runNames) Object.assign(reads, runReads({ scope: scopeName(label, 0), run: run as RunId }));
   for (const scope of [scopeName(label, 0), scopeName(label, 1)]) {
-    reads[`readAll ${scope}`] = (store) => commitsOf(store, { scope }, bases.get(store));
+    reads[`readAll ${scope}`] = (store) => commitsOf(store, { scope }, first.get(store));
     reads[`threads ${scope}`] = (store) => threadPages(store, { scope });
     reads[`runs ${scope}`] = (store) => runPages(store, { scope });
     reads[`manifest ${scope}`] = (store) => store.manifest(scope, "print-bob" as Fingerprint);
   }
-  return { ...reads, ...filteredReads(scopeName(label, 0), bases) };
+  return { ...reads, ...filteredReads(scopeName(label, 0), first) };
 }
 
 function runReads(key: RunKey): Reads {
@@ -50,13 +50,13 @@ function runReads(key: RunKey): Reads {
   };
 }
 
-function filteredReads(scope: Scope, bases: Bases): Reads {
+function filteredReads(scope: Scope, first: FirstPositions): Reads {
   const reads: Record<string, Call> = { roots: (store) => threadPages(store, { scope, parent: null }) };
   for (const agent of agentNames) {
     reads[`runs ${agent}`] = (store) => runPages(store, { scope, agent });
     reads[`waiting runs ${agent}`] = (store) => runPages(store, { scope, agent, status: "waiting" });
     reads[`done runs ${agent}`] = (store) => runPages(store, { scope, agent, status: "done" });
-    reads[`readAll ${agent}`] = (store) => commitsOf(store, { scope, agent }, bases.get(store));
+    reads[`readAll ${agent}`] = (store) => commitsOf(store, { scope, agent }, first.get(store));
   }
   for (const status of ["created", "done"] as const)
     reads[`${status} runs`] = (store) => runPages(store, { scope, status });

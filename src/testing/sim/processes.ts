@@ -56,7 +56,6 @@ export interface Network {
 }
 
 const longestOutageMs = 1_500;
-const immortal: Promise<void> = new Promise(() => undefined);
 
 export function createNetwork({ scheduler, faults, random }: ProcessDeps): Network {
   const members = new Set<SimProcess>();
@@ -144,7 +143,7 @@ function compose(owner: Owner, deps: ProcessDeps & { readonly crash?: () => void
   const ports = interceptPorts(wrap.ports?.(real, turn) ?? real, intercept);
   const bound = agents.map(bindAgent).map((each) => interceptAgent(wrap.agent?.(each) ?? each, intercept));
   const runtime = composeRuntime(ports, bound, plan.settings);
-  return { owner, runtime, ports, hear: (hint) => void local.publish(hint), gone: immortal };
+  return { owner, runtime, ports, hear: (hint) => void local.publish(hint), gone: new Promise(() => undefined) };
 }
 
 /** The engine complains only of what it can go on from; two of its sentences mean that it could not. */
