@@ -11,8 +11,8 @@ import type { Birth, BusyRule, BusyRun, Post, PostAnswer } from "../ports/store.
 import { anyone } from "./act-options.ts";
 import type { Desk } from "./desk.ts";
 import { post, tell } from "./outside-door.ts";
+import { keyConflict } from "./refusals.ts";
 import type { StartOptions } from "./runtime.ts";
-import { keyConflict } from "./start-conflict.ts";
 
 type Choice = StartOptions["whenBusy"];
 

@@ -1,10 +1,10 @@
 /** Who a run is, read once from its first entry and kept while there is room. */
-import { HoldfastError } from "../domain/errors.ts";
 import { project } from "../domain/event.ts";
 import type { RunId } from "../domain/ids.ts";
 import type { RunIdentity } from "../domain/run.ts";
 import type { CommittedRow } from "../ports/store.ts";
 import type { Desk } from "./desk.ts";
+import { noSuchRun } from "./refusals.ts";
 import type { Placed } from "./watch.ts";
 
 export interface Identities {
@@ -44,8 +44,4 @@ export function createIdentities(desk: Desk): Identities {
       }));
     },
   };
-}
-
-export function noSuchRun(run: RunId, desk: Desk): HoldfastError {
-  return new HoldfastError("run-not-found", `There is no run ${run} in scope ${desk.scope}`, { details: { run } });
 }

@@ -11,6 +11,7 @@ import { anyone, checkAct } from "./act-options.ts";
 import { type Desk, surely } from "./desk.ts";
 import { isIdle } from "./idle.ts";
 import { post } from "./outside-door.ts";
+import { noSuchRun } from "./refusals.ts";
 import { outputOf, readResult } from "./run-result.ts";
 import type { ActOptions, Idle, Run, RunResult, WaitOptions, WatchOptions } from "./runtime.ts";
 import { sendInput } from "./sent-input.ts";
@@ -59,9 +60,7 @@ export function createRunHandle(id: RunId, desk: Desk, hub: WatchHub): Run<strin
 async function rowOf({ key, desk }: Held): Promise<RunRow> {
   const found = await desk.store.run(key);
   if (found) return found;
-  throw new HoldfastError("run-not-found", `There is no run ${key.run} in scope ${key.scope}`, {
-    details: { run: key.run },
-  });
+  throw noSuchRun(key.run, desk);
 }
 
 async function result(held: Held, options: WaitOptions = {}): Promise<RunResult<string>> {

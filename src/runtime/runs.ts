@@ -9,6 +9,7 @@ import { inOrder } from "../engine/transcript.ts";
 import type { ListedRun, PlacedMessage, RunFilter } from "../ports/thread-store.ts";
 import { type Desk, surely } from "./desk.ts";
 import { pageProblems, readPage } from "./pages.ts";
+import { noSuchRun } from "./refusals.ts";
 import type { ForkOptions, ListRuns, Runs } from "./runtime.ts";
 import { startRun } from "./start-run.ts";
 import { deleted } from "./threads.ts";
@@ -28,7 +29,7 @@ export function createRunLists(desk: Desk): Pick<Runs, "list" | "count" | "erase
     async erase(id) {
       const key = { scope: desk.scope, run: parseId<RunId>("run id", id) };
       const answer = await surely(`Erasing run ${id}`, desk, () => desk.store.eraseRun(key));
-      if (answer.kind === "not-found") throw notFound(key.run, desk);
+      if (answer.kind === "not-found") throw noSuchRun(key.run, desk);
       deleted(answer, `run ${id}`);
     },
   };
@@ -57,7 +58,7 @@ export async function forkRun(
   problems.check("atStep", (step) => Number.isInteger(step) && Number(step) >= 1, "must be a whole number from 1 on");
   problems.refuse("invalid-options", `Run ${run} cannot be forked like this`);
   const { atStep, key } = from.options;
-  if (!(await desk.store.run({ scope: desk.scope, run }))) throw notFound(run, desk);
+  if (!(await desk.store.run({ scope: desk.scope, run }))) throw noSuchRun(run, desk);
   const { created, step } = (await loadState({ scope: desk.scope, run }, desk.store)).state;
   const begun = step?.step ?? 0;
   if (atStep > begun) {
@@ -94,8 +95,4 @@ async function messagesBefore(
     after = page.at(-1)?.position;
     if (page.length < messagePage) return inOrder(before);
   }
-}
-
-function notFound(run: RunId, desk: Desk): HoldfastError {
-  return new HoldfastError("run-not-found", `There is no run ${run} in scope ${desk.scope}`, { details: { run } });
 }

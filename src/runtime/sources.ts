@@ -4,8 +4,8 @@ import { project } from "../domain/event.ts";
 import { compileFilter, type EventFilter } from "../domain/event-filter.ts";
 import type { RunId } from "../domain/ids.ts";
 import type { Desk } from "./desk.ts";
-import { noSuchRun } from "./identities.ts";
 import { isIdle } from "./idle.ts";
+import { noSuchRun } from "./refusals.ts";
 import type { Source } from "./watch.ts";
 import type { WatchHub } from "./watch-hub.ts";
 

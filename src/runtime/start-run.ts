@@ -14,8 +14,8 @@ import { busyRule, isAboutToMove, joinActive, tellReplaced } from "./busy-thread
 import { type Desk, surely } from "./desk.ts";
 import { tell } from "./outside-door.ts";
 import { readInput } from "./read-input.ts";
+import { keyConflict } from "./refusals.ts";
 import type { StartInput, StartOptions } from "./runtime.ts";
-import { keyConflict } from "./start-conflict.ts";
 
 const optionNames = ["thread", "key", "context", "whenBusy", "by"];
 const choices = ["queue", "steer", "interrupt", "supersede", "reject"];
