@@ -29,12 +29,16 @@ export function createScopeTail(desk: Desk, identities: Identities): ScopeTail {
 
   async function read(reading: Tail): Promise<void> {
     for (;;) {
+      const head = await desk.store.head();
       const rows = await desk.store.readAll({ scope: desk.scope, after: reading.position, limit: page });
       for (const row of rows) {
         for (const placed of await identities.place(row)) reading.ring.push({ kind: "event", placed });
         reading.position = row.position;
       }
-      if (rows.length < page) return;
+      if (rows.length === page) continue;
+      // Nothing of this scope up to the head: what other scopes wrote is not walked again.
+      reading.position = Math.max(reading.position, head);
+      return;
     }
   }
 

@@ -30,8 +30,13 @@ export function createThreads(desk: Desk): Threads {
   return {
     async create(options = {}) {
       const thread = prepare(options, desk);
-      const answer = await surely(`Creating thread ${thread.thread}`, desk, () => desk.store.createThread(thread));
-      if (answer.kind !== "created") throw refusal(answer.kind, thread);
+      let tries = 0;
+      const answer = await surely(`Creating thread ${thread.thread}`, desk, () => {
+        tries += 1;
+        return desk.store.createThread(thread);
+      });
+      const ours = answer.kind === "exists" && tries > 1 && (await isOurs(thread, desk));
+      if (answer.kind !== "created" && !ours) throw refusal(answer.kind, thread);
       if (thread.history) tell({ scope: desk.scope, run: thread.history.birth.entry.identity.run, seq: 1 }, desk);
       return found(thread.thread);
     },
@@ -100,6 +105,17 @@ export function deleted(
     default:
       return answer satisfies never;
   }
+}
+
+/** After an answer that was lost: is the thread that is there the one that was being created? */
+async function isOurs(thread: NewThread, desk: Desk): Promise<boolean> {
+  const row = await desk.store.thread(thread);
+  const history = thread.history?.birth.entry.identity.run;
+  if (history !== undefined)
+    return (await desk.store.run({ scope: desk.scope, run: history }))?.thread === thread.thread;
+  const { canonical } = desk.hash;
+  const same = canonical(row?.metadata ?? {}) === canonical(thread.metadata ?? {});
+  return same && row?.title === thread.title && row?.parent === thread.parent && row?.latest === undefined;
 }
 
 function prepare(options: CreateThread, desk: Desk): NewThread {
