@@ -86,7 +86,7 @@ module.exports = {
       comment: "What a user does not install must not be needed by what we publish.",
       severity: "error",
       from: { path: "^src/", pathNot: isTest },
-      to: { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"], dependencyTypesNot: ["npm"] },
+      to: { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"], dependencyTypesNot: ["npm", "npm-peer"] },
     },
     {
       name: "source-stands-alone",

@@ -3,7 +3,7 @@ import type { RuntimeSettings } from "../../create-runtime.ts";
 import { drawProfile, type FaultProfile } from "./faults.ts";
 import type { Random } from "./random.ts";
 import { type Act, acts, type SimInput, type ToolName, toolNames } from "./sim-tools.ts";
-import type { SpectatorPlan } from "./watch-plan.ts";
+import type { SpectatorPlan } from "./spectator-plan.ts";
 
 export interface CallPlan {
   readonly tool: string;

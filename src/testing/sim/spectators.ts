@@ -7,7 +7,7 @@ import type { RunId } from "../../domain/ids.ts";
 import type { Runtime, WatchEvent } from "../../runtime/runtime.ts";
 import { bringIn, type Crowd, type Person, pause } from "./people.ts";
 import type { Host, SimProcess } from "./processes.ts";
-import type { SpectatorPlan, Subject } from "./watch-plan.ts";
+import type { SpectatorPlan, Subject } from "./spectator-plan.ts";
 
 /** One connection, from the cursor on. */
 export interface Sitting {

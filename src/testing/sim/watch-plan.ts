@@ -1,24 +1,9 @@
 /** A schedule about watching: short runs that talk in pieces, and spectators who come, stall, leave and come back. */
-import type { EventFilter } from "../../domain/event-filter.ts";
 import { drawProfile } from "./faults.ts";
 import { counter, type Plan, type RunPlan, type StepPlan } from "./plan.ts";
 import type { Random } from "./random.ts";
 import type { SimInput } from "./sim-tools.ts";
-
-/** Runs are named as the plan names them; who watches one finds out its id once it is there. */
-export type Subject =
-  | { readonly kind: "run"; readonly run: string }
-  | { readonly kind: "many"; readonly filter: EventFilter };
-
-export interface SpectatorPlan {
-  readonly name: string;
-  readonly subject: Subject;
-  readonly joinAfterMs: number;
-  /** How often it leaves before it stays to the end. */
-  readonly departures: number;
-  /** Chance of looking away after a frame. */
-  readonly slowness: number;
-}
+import type { SpectatorPlan, Subject } from "./spectator-plan.ts";
 
 export const oneThread = "t1";
 
