@@ -44,7 +44,10 @@ export interface Probe {
 const never: Promise<never> = new Promise(() => undefined);
 /** Nobody sees it: a dead process's calls never come back. */
 const died = new Error("The process died");
-const writes = ["create", "commit", "release", "post", "claim", "renew", "saveSnapshot", "addEvidence"];
+const writes = [
+  ...["create", "commit", "release", "post", "claim", "renew", "saveSnapshot", "addEvidence"],
+  ...["createThread", "changeThread", "deleteThread", "eraseRun"],
+];
 
 export function openProbe(cut: Cut | undefined, around: Intercept = (_call, proceed) => proceed()): Probe {
   const calls: { label: string; port: PortCall["port"]; method: string; returned: boolean }[] = [];

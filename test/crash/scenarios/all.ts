@@ -3,5 +3,14 @@ import { decided } from "./decided.ts";
 import { ended } from "./ended.ts";
 import { once } from "./once.ts";
 import { plain } from "./plain.ts";
+import { busyThreads } from "./threads-busy.ts";
+import { keptThreads } from "./threads-kept.ts";
 
-export const scenarios: readonly CrashScenario[] = [...plain, ...once, ...decided, ...ended];
+export const scenarios: readonly CrashScenario[] = [
+  ...plain,
+  ...once,
+  ...decided,
+  ...ended,
+  ...busyThreads,
+  ...keptThreads,
+];

@@ -4,5 +4,6 @@ import { endedRows } from "./ended-expected.ts";
 import type { ExpectedRows } from "./expected-rows.ts";
 import { onceRows } from "./once-expected.ts";
 import { plainRows } from "./plain-expected.ts";
+import { threadRows } from "./threads-expected.ts";
 
-export const table: ExpectedRows = { ...plainRows, ...onceRows, ...decidedRows, ...endedRows };
+export const table: ExpectedRows = { ...plainRows, ...onceRows, ...decidedRows, ...endedRows, ...threadRows };
