@@ -1,0 +1,130 @@
+/**
+ * The worker door: `commit` and `release`.
+ *
+ * C4 Every projection of a commit is written after its row, in the same transaction, and only if the row was taken.
+ * C5 Why a row was not taken is read from the row as it was locked: epoch first, then the head, then the end.
+ */
+import { type RowChanges, rowChanges } from "../../domain/row-changes.ts";
+import type { Commit, CommitAnswer, Release } from "../../ports/store.ts";
+import { afterTheEnd, type Expectation, emptyCommit, journalRegressed } from "../shared/refusals.ts";
+import { type Access, type RowWait, storeTime, type Tx } from "./access.ts";
+import { type CommitRow, type PreparedCommit, writeRows } from "./commit-rows.ts";
+import type { Queries } from "./database.ts";
+import { endRun } from "./ends.ts";
+import { type Job, keyOf } from "./jobs.ts";
+import { bodyOf, entriesAfter } from "./journal.ts";
+import { openTickets, settleTickets, takeInputs } from "./ticket-rows.ts";
+
+export function commitJob(access: Access, commit: Commit): Job<CommitAnswer> {
+  const changes = rowChanges(commit.entries);
+  const prepared = { commit, changes, body: bodyOf(commit.entries) };
+  return {
+    scope: commit.scope,
+    keys: [keyOf(commit)],
+    bytes: prepared.body.length,
+    needs: { runs: [commit], ...(changes.status === "done" ? { threadsOf: [commit] } : {}) },
+    commit: prepared,
+    write: async (tx) => {
+      const [outcome] = await writeCommits(tx, access, [prepared]);
+      if (outcome && "answer" in outcome) return outcome.answer;
+      throw outcome?.error;
+    },
+  };
+}
+
+/** It changes its run's row and the journal, and nothing else. */
+export function isSimple({ status, opened, decided, takenInputs }: RowChanges): boolean {
+  return status !== "done" && opened.length + decided.length + takenInputs.length === 0;
+}
+
+/** Simple commits as one statement that commits itself. Undefined where only a transaction can tell the answer. */
+export async function writeSimple(
+  db: Queries,
+  access: Access,
+  all: readonly PreparedCommit[],
+): Promise<readonly (CommitAnswer | undefined)[]> {
+  const rows = await writeRows(db, access, all);
+  return rows.map(({ time }) => (time === null ? undefined : { kind: "committed", at: time }));
+}
+
+/** A refusal is a member's own outcome: it was left out, and its neighbours are not disturbed. */
+export type Outcome<T = unknown> = { readonly answer: T } | { readonly error: unknown };
+
+/** Commits of different runs, in a transaction that holds their rows. */
+export async function writeCommits(
+  tx: Tx,
+  access: Access,
+  all: readonly PreparedCommit[],
+): Promise<readonly Outcome<CommitAnswer>[]> {
+  const rows = await writeRows(tx, access, all);
+  const taken = all.flatMap((prepared, index) => {
+    const row = rows[index];
+    return row && row.no !== null && row.time !== null
+      ? [{ ...prepared, no: row.no, thread: row.thread, at: row.time }]
+      : [];
+  });
+  await openTickets(tx, taken);
+  await settleTickets(tx, taken);
+  await takeInputs(tx, taken);
+  for (const each of taken) {
+    const { commit, changes, no, thread, at } = each;
+    const position = commit.position + changes.messages;
+    if (changes.status === "done") await endRun(tx, { no, thread, position, at });
+  }
+  const outcomes: Outcome<CommitAnswer>[] = [];
+  for (const [index, { commit }] of all.entries()) outcomes.push(await outcomeOf(tx, commit, rows[index]));
+  return outcomes;
+}
+
+async function outcomeOf(tx: Tx, commit: Commit, row: CommitRow | undefined): Promise<Outcome<CommitAnswer>> {
+  if (row && row.time !== null) return { answer: { kind: "committed", at: row.time } };
+  try {
+    const answer = await refusalOf(tx, commit, row);
+    if (answer) return { answer };
+  } catch (error) {
+    return { error };
+  }
+  return { error: row?.status === "done" ? afterTheEnd(commit.run) : emptyCommit(commit.run) };
+}
+
+async function refusalOf(
+  tx: Queries,
+  expected: Expectation,
+  row: Pick<CommitRow, "no" | "epoch" | "head"> | undefined,
+): Promise<CommitAnswer | undefined> {
+  if (!row || row.no === null || row.epoch !== expected.epoch) return { kind: "fenced" };
+  const { scope, run, expectedSeq } = expected;
+  if (expectedSeq > row.head) throw journalRegressed(expected, row.head);
+  if (expectedSeq === row.head) return undefined;
+  return { kind: "behind", entries: await entriesAfter(tx, { scope, run, after: expectedSeq, limit: null }) };
+}
+
+const releaseLease = (wait: RowWait): string => `WITH held AS MATERIALIZED (
+    SELECT no, epoch, head FROM hf.runs WHERE scope = $1 AND id = $2 FOR NO KEY UPDATE ${wait}
+  ), freed AS (
+    UPDATE hf.runs SET lease_until = NULL, wake = $5, crashes = 0 FROM held
+    WHERE runs.no = held.no AND runs.epoch = $3 AND runs.head = $4 AND runs.status <> 'done'
+  )
+  SELECT no, epoch, head, ${storeTime("$6")} AS time FROM held`;
+
+export function releaseJob(access: Access, release: Release): Job<CommitAnswer> {
+  const { scope, run, epoch, expectedSeq, wake = null } = release;
+  const values = (): readonly unknown[] => [scope, run, epoch, expectedSeq, wake, access.time()];
+  const answerOf = async (db: Queries, row: ReleasedRow | undefined): Promise<CommitAnswer> =>
+    (await refusalOf(db, release, row)) ?? { kind: "committed", at: row?.time ?? 0 };
+  return {
+    ...{ scope, keys: [keyOf(release)], bytes: 0, needs: { runs: [release] } },
+    alone: async (db) => {
+      const row = await db.get<ReleasedRow>(releaseLease("SKIP LOCKED"), values());
+      return row && answerOf(db, row);
+    },
+    write: async (tx) => answerOf(tx, await tx.get<ReleasedRow>(releaseLease(""), values())),
+  };
+}
+
+interface ReleasedRow {
+  readonly no: number;
+  readonly epoch: number;
+  readonly head: number;
+  readonly time: number;
+}

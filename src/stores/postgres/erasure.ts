@@ -1,0 +1,100 @@
+/**
+ * Whole runs and threads, and nothing less, leave the store (L10, H3).
+ *
+ * E1 Everything is locked and looked at first: one run that is not done, and nothing is erased.
+ * E2 Numbers and positions come from sequences, so what was taken away is never numbered again. An erasure draws a
+ *    position of its own, so that `head` tells of it.
+ * E3 Children are younger than their parents: a family is locked from its root on, in the order of numbers.
+ */
+import type { RunId, Scope } from "../../domain/ids.ts";
+import type { RunKey } from "../../ports/store.ts";
+import type { DeleteAnswer, DeleteThread } from "../../ports/thread-store.ts";
+import type { Tx } from "./access.ts";
+import type { Queries } from "./database.ts";
+import { type Job, keyOf } from "./jobs.ts";
+
+/** Tables whose `run` is the number of a run. */
+const tablesOfRun = ["journal", "post_keys", "inbox", "tickets", "snapshots", "evidence"] as const;
+
+export function eraseRunJob(key: RunKey): Job<DeleteAnswer> {
+  const needs = { runs: [key], threadsOf: [key] };
+  return { scope: key.scope, keys: [keyOf(key)], bytes: 0, needs, write: (tx) => eraseRun(tx, key) };
+}
+
+async function eraseRun(tx: Tx, { scope, run }: RunKey): Promise<DeleteAnswer> {
+  const sql = "SELECT no, status FROM hf.runs WHERE scope = $1 AND id = $2";
+  const row = await tx.get<{ no: number; status: string }>(sql, [scope, run]);
+  if (!row) return { kind: "not-found" };
+  if (row.status !== "done") return { kind: "busy", run };
+  await erase(tx, scope, [row.no]);
+  return { kind: "deleted", threads: 0, runs: 1 };
+}
+
+export function deleteThreadJob(what: DeleteThread): Job<DeleteAnswer> {
+  const needs = { threads: [what] };
+  return { scope: what.scope, keys: [], bytes: 0, needs, isExclusive: true, write: (tx) => deleteThread(tx, what) };
+}
+
+async function deleteThread(tx: Tx, { scope, thread, children }: DeleteThread): Promise<DeleteAnswer> {
+  const found = await tx.get<{ no: number }>("SELECT no FROM hf.threads WHERE scope = $1 AND id = $2", [scope, thread]);
+  const [no] = tx.threads;
+  if (!found || found.no !== no) return { kind: "not-found" };
+  const count = children === "reject" ? await countChildren(tx, scope, no) : 0;
+  if (count > 0) return { kind: "has-children", children: count };
+  const doomed = children === "cascade" ? await lockFamily(tx, scope, no) : [no];
+  const busy = await tx.get<{ id: RunId }>(firstOpen, [doomed]);
+  if (busy) return { kind: "busy", run: busy.id };
+  const runs = (await tx.all<{ no: number }>(lockRuns, [doomed])).map((row) => row.no);
+  if (runs.length > 0) await erase(tx, scope, runs);
+  if (children === "detach")
+    await tx.run("UPDATE hf.threads SET parent = NULL WHERE scope = $1 AND parent = $2", [scope, no]);
+  await tx.run("DELETE FROM hf.threads WHERE no = ANY ($1::bigint[])", [doomed]);
+  return { kind: "deleted", threads: doomed.length, runs: runs.length };
+}
+
+const firstOpen = `SELECT id FROM hf.runs WHERE thread = ANY ($1::bigint[]) AND status <> 'done' ORDER BY no LIMIT 1`;
+const lockRuns = "SELECT no FROM hf.runs WHERE thread = ANY ($1::bigint[]) ORDER BY no FOR UPDATE";
+
+async function countChildren(tx: Queries, scope: Scope, no: number): Promise<number> {
+  const sql = "SELECT count(*) AS count FROM hf.threads WHERE scope = $1 AND parent = $2";
+  return (await tx.get<{ count: number }>(sql, [scope, no]))?.count ?? 0;
+}
+
+const lockDescendants = `WITH RECURSIVE family (no) AS (SELECT $1::bigint UNION
+    SELECT threads.no FROM family JOIN hf.threads ON threads.scope = $2 AND threads.parent = family.no)
+  SELECT threads.no FROM family JOIN hf.threads USING (no) ORDER BY threads.no FOR UPDATE OF threads`;
+
+/** The thread and all its descendants (E3). A child of a locked thread cannot be born, so the last look is the whole. */
+async function lockFamily(tx: Tx, scope: Scope, no: number): Promise<readonly number[]> {
+  let known: readonly number[] = [];
+  for (;;) {
+    const family = (await tx.all<{ no: number }>(lockDescendants, [no, scope])).map((row) => row.no);
+    if (family.length === known.length) return family;
+    known = family;
+  }
+}
+
+const raiseErased = `INSERT INTO hf.erasures (scope, up_to)
+  SELECT $1, coalesce(max(at), 0) FROM hf.journal WHERE run = ANY ($2::bigint[])
+  ON CONFLICT (scope) DO UPDATE SET up_to = greatest(erasures.up_to, excluded.up_to)`;
+const removeStarts = `DELETE FROM hf.start_keys WHERE scope = $1 AND key = ANY (ARRAY(
+  SELECT start_key FROM hf.runs WHERE no = ANY ($2::bigint[])
+  UNION ALL SELECT start_key FROM hf.post_keys WHERE run = ANY ($2::bigint[]) AND start_key IS NOT NULL))`;
+const countErased = `UPDATE hf.threads SET erased = erased + gone.messages FROM (
+    SELECT runs.thread, sum(m) AS messages FROM hf.journal JOIN hf.runs ON runs.no = journal.run
+    WHERE journal.run = ANY ($1::bigint[]) AND runs.start_pos IS NOT NULL GROUP BY runs.thread) AS gone
+  WHERE threads.no = gone.thread`;
+
+async function erase(tx: Tx, scope: Scope, runs: readonly number[]): Promise<void> {
+  await tx.run(raiseErased, [scope, runs]);
+  await tx.run(removeStarts, [scope, runs]);
+  await tx.run(countErased, [runs]);
+  for (const table of tablesOfRun) await tx.run(`DELETE FROM hf.${table} WHERE run = ANY ($1::bigint[])`, [runs]);
+  await tx.run("DELETE FROM hf.runs WHERE no = ANY ($1::bigint[])", [runs]);
+  await tx.get("SELECT nextval('hf.positions')"); // E2
+}
+
+export async function erasedUpTo(db: Queries, scope: Scope): Promise<number> {
+  const row = await db.get<{ up_to: number }>("SELECT up_to FROM hf.erasures WHERE scope = $1", [scope]);
+  return row?.up_to ?? 0;
+}

@@ -1,0 +1,105 @@
+/**
+ * What an error of the server or the connection means, decided once.
+ *
+ * F1 An answer of the server with a severity of ERROR is certain: the transaction was undone, also when it answers COMMIT.
+ * F2 No answer, or one that says the connection is closed (FATAL), leaves the outcome open when the statement could have
+ *    made the work durable; before that nothing was written, because a transaction dies with its connection.
+ * F3 Serialization failures and deadlocks are certain, and the same work may be tried again at once.
+ */
+import { HoldfastError, isHoldfastError } from "../../domain/errors.ts";
+
+/** `commit`: the statement that failed could have made the work durable. */
+export type Phase = "work" | "commit";
+
+export type Failure =
+  /** Nothing was written; the same work may be done again at once. */
+  | { readonly kind: "again"; readonly cause: unknown }
+  /** Nothing was written, because the connection was lost. */
+  | { readonly kind: "lost"; readonly error: HoldfastError }
+  | { readonly kind: "thrown"; readonly error: HoldfastError };
+
+/** Rows were not as a job had found them when it took its locks. Nothing is written; the group begins anew. */
+export class TryAgain extends Error {}
+
+const repeated: readonly string[] = ["40001", "40P01"];
+/** lock_not_available: a foreign transaction holds the row. */
+const locked = "55P03";
+const tooMany: readonly string[] = ["53300", "53400", "53200"];
+const full = "53100";
+/** A prepared statement that is not there, there already, or older than the table: another connection has none of it. */
+const stale: readonly string[] = ["26000", "42P05", "0A000"];
+
+export function failureOf(cause: unknown, phase: Phase, name: string): Failure {
+  if (cause instanceof TryAgain) return { kind: "again", cause };
+  if (isHoldfastError(cause)) return { kind: "thrown", error: cause };
+  const code = sqlState(cause);
+  if (isLost(cause)) {
+    if (phase === "commit")
+      return thrown("commit-unknown", `${name}: whether the commit was written is not known`, cause);
+    return { kind: "lost", error: unavailable(name, cause) };
+  }
+  if (code === undefined) return thrown("store-unavailable", `${name}: the store failed`, cause);
+  if (repeated.includes(code)) return { kind: "again", cause };
+  if (stale.includes(code)) return { kind: "lost", error: stalePlan(name, cause) };
+  if (code === full) return thrown("store-full", `${name}: no space left; nothing of this call was written`, cause);
+  if (code === locked || tooMany.includes(code)) return { kind: "thrown", error: storeBusy(name, cause) };
+  return thrown("store-unavailable", `${name}: the server refused with code ${code}`, cause);
+}
+
+function thrown(code: "store-full" | "store-unavailable" | "commit-unknown", message: string, cause: unknown): Failure {
+  return { kind: "thrown", error: new HoldfastError(code, message, { cause }) };
+}
+
+function unavailable(name: string, cause: unknown): HoldfastError {
+  return new HoldfastError("store-unavailable", `${name}: the connection was lost; nothing was written`, { cause });
+}
+
+function stalePlan(name: string, cause: unknown): HoldfastError {
+  const advice = "behind a pooler that keeps no prepared statements use postgres({ prepare: false })";
+  return new HoldfastError("store-unavailable", `${name}: a prepared statement was refused; ${advice}`, { cause });
+}
+
+export function storeBusy(name: string, cause: unknown): HoldfastError {
+  const message = `${name}: rows or connections are held by others; nothing of this call was written`;
+  return new HoldfastError("store-busy", message, { cause });
+}
+
+/** Why there is no connection at all. Nothing was sent. */
+export function connectFailure(name: string, cause: unknown): HoldfastError {
+  const code = sqlState(cause);
+  const isPoolTimeout = code === undefined && String(cause).includes("timeout exceeded when trying to connect");
+  if (isPoolTimeout || (code !== undefined && tooMany.includes(code))) return storeBusy(name, cause);
+  return new HoldfastError("store-unavailable", `${name}: cannot be reached (${reasonOf(cause)})`, { cause });
+}
+
+/** The session can no longer be used. */
+export function isLost(cause: unknown): boolean {
+  if (isHoldfastError(cause) || cause instanceof TryAgain) return false;
+  const code = sqlState(cause);
+  if (code === undefined) return true;
+  const { severity } = cause as { severity?: unknown };
+  return code.startsWith("08") || code.startsWith("57P") || severity === "FATAL" || severity === "PANIC";
+}
+
+/** The session's prepared statements do not fit the server any more. */
+export function isStale(cause: unknown): boolean {
+  return stale.includes(sqlState(cause) ?? "");
+}
+
+/** The SQLSTATE, when the server has answered. */
+export function sqlState(cause: unknown): string | undefined {
+  const { code, severity } = (cause ?? {}) as { code?: unknown; severity?: unknown };
+  return typeof code === "string" && typeof severity === "string" ? code : undefined;
+}
+
+export function constraintOf(cause: unknown): string | undefined {
+  const { constraint } = (cause ?? {}) as { constraint?: unknown };
+  return sqlState(cause) === "23505" && typeof constraint === "string" ? constraint : undefined;
+}
+
+/** In a few words, without the URL. */
+export function reasonOf(cause: unknown): string {
+  const { code, message } = (cause ?? {}) as { code?: unknown; message?: unknown };
+  if (typeof message === "string" && message !== "") return message;
+  return typeof code === "string" ? code : "no reason was given";
+}

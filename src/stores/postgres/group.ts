@@ -1,0 +1,133 @@
+/**
+ * One group of writes as one transaction; simple commits, or one write alone, as one statement.
+ *
+ * W1 Members are independent: a refusal is a member's own answer; a throw undoes the whole group.
+ * W2 Nobody is answered before the server has acknowledged the COMMIT.
+ * W3 Members are written in the order they were asked for; the rows they need are locked before the first of them, in
+ *    lock order.
+ */
+import type { CommitAnswer } from "../../ports/store.ts";
+import type { Access, Tx } from "./access.ts";
+import { isSimple, type Outcome, writeCommits, writeSimple } from "./commits.ts";
+import type { Database, Session } from "./database.ts";
+import { type Failure, failureOf, isLost, isStale, type Phase, TryAgain } from "./failures.ts";
+import type { Job } from "./jobs.ts";
+import { lockRows } from "./locks.ts";
+import { announcement } from "./positions.ts";
+
+export interface Member {
+  readonly job: Job<unknown>;
+  readonly resolve: (answer: unknown) => void;
+  readonly reject: (cause: unknown) => void;
+}
+
+/** A foreign transaction that holds a row is waited for so long. */
+const lockPatienceMs = 5_000;
+/** A process that was cut off in the middle of a transaction gives its rows back after so long. */
+const idlePatienceMs = 10_000;
+
+const begin = `BEGIN; SET LOCAL lock_timeout = ${lockPatienceMs};
+  SET LOCAL idle_in_transaction_session_timeout = ${idlePatienceMs}`;
+
+export interface GroupEnd {
+  /** Members that have no answer yet. */
+  readonly left: readonly Member[];
+  readonly failure: Failure | undefined;
+}
+
+/** Answers members, or says why it could not. */
+export async function writeGroup(db: Database, access: Access, group: readonly Member[]): Promise<GroupEnd> {
+  let phase: Phase = "work";
+  let left = group;
+  let session: Session | undefined;
+  try {
+    session = await db.connect();
+    phase = "commit";
+    left = await writeAtOnce(session, access, group);
+    phase = "work";
+    if (left.length > 0) {
+      const outcomes = await writeTogether(session, access, left);
+      phase = "commit";
+      const command = await session.script("COMMIT");
+      if (command !== "COMMIT") throw new TryAgain(`The server answered ${command} to COMMIT`);
+      for (const [index, member] of left.entries()) settle(member, outcomes[index]);
+    }
+    session.release(false);
+    return { left: [], failure: undefined };
+  } catch (cause) {
+    await undo(session, cause);
+    return { left, failure: failureOf(cause, phase, db.name) };
+  }
+}
+
+function settle(member: Member, outcome: Outcome | undefined): void {
+  if (outcome && "answer" in outcome) member.resolve(outcome.answer);
+  else member.reject(outcome?.error);
+}
+
+/** What one statement can do. Answers the members whose answer only a transaction can tell. */
+async function writeAtOnce(session: Session, access: Access, group: readonly Member[]): Promise<readonly Member[]> {
+  const [first, second] = group;
+  if (first?.job.alone && !second) {
+    const answer = await first.job.alone(session);
+    if (answer === undefined) return group;
+    first.resolve(answer);
+    return [];
+  }
+  const commits = group.flatMap(({ job }) => (job.commit && isSimple(job.commit.changes) ? [job.commit] : []));
+  if (commits.length < group.length || segmentsOf(group).length > 1) return group;
+  const answers = await writeSimple(session, access, commits);
+  return group.filter((member, index) => {
+    const answer: CommitAnswer | undefined = answers[index];
+    if (answer) member.resolve(answer);
+    return answer === undefined;
+  });
+}
+
+async function writeTogether(session: Session, access: Access, group: readonly Member[]): Promise<readonly Outcome[]> {
+  await session.script(`${begin}; SELECT ${announcement(access.schema)}`);
+  const tx = await lockRows(
+    session,
+    group.map(({ job }) => job.needs),
+  );
+  const outcomes: Outcome[] = [];
+  for (const segment of segmentsOf(group)) outcomes.push(...(await writeSegment(tx, access, segment)));
+  return outcomes;
+}
+
+async function writeSegment(tx: Tx, access: Access, segment: readonly Member[]): Promise<readonly Outcome[]> {
+  const commits = segment.flatMap(({ job }) => job.commit ?? []);
+  if (commits.length > 0) return writeCommits(tx, access, commits);
+  const outcomes: Outcome[] = [];
+  for (const { job } of segment) outcomes.push({ answer: await job.write(tx) });
+  return outcomes;
+}
+
+/** Neighbours that are commits of different runs go together; everything else stands alone. */
+function segmentsOf(group: readonly Member[]): readonly (readonly Member[])[] {
+  const segments: Member[][] = [];
+  let runs = new Set<string>();
+  for (const member of group) {
+    const [run = ""] = member.job.commit ? member.job.keys : [];
+    const isJoining = run !== "" && runs.size > 0 && !runs.has(run);
+    if (isJoining) segments.at(-1)?.push(member);
+    else {
+      segments.push([member]);
+      runs = new Set();
+    }
+    if (run !== "") runs.add(run);
+  }
+  return segments;
+}
+
+/** A session on which something was lost is thrown away: the server undoes what it had begun. */
+async function undo(session: Session | undefined, cause: unknown): Promise<void> {
+  if (!session) return;
+  if (isLost(cause) || isStale(cause)) return session.release(true);
+  try {
+    await session.script("ROLLBACK");
+    session.release(false);
+  } catch {
+    session.release(true);
+  }
+}

@@ -1,0 +1,29 @@
+/** A write that was asked for, as the writer sees it. */
+import type { Scope } from "../../domain/ids.ts";
+import type { RunKey } from "../../ports/store.ts";
+import type { Tx } from "./access.ts";
+import type { PreparedCommit } from "./commit-rows.ts";
+import type { Queries } from "./database.ts";
+import type { Needs } from "./locks.ts";
+
+export interface Job<T> {
+  readonly scope: Scope;
+  /** Jobs that share a key are done in the order they were asked for. */
+  readonly keys: readonly string[];
+  /** About how much it adds. */
+  readonly bytes: number;
+  readonly needs: Needs;
+  /** A transaction of its own, before and after which nothing of its scope is under way. */
+  readonly isExclusive?: boolean;
+  /** The whole job as one statement that commits itself; undefined when only `write` can tell the answer. */
+  readonly alone?: (db: Queries) => Promise<T | undefined>;
+  /** A commit: neighbours in a group are written together. */
+  readonly commit?: PreparedCommit;
+  /** The job inside a transaction that has locked what it needs. */
+  readonly write: (tx: Tx) => Promise<T>;
+}
+
+/** Ids have no control characters, so the pair cannot be read in two ways. */
+export function keyOf({ scope, run }: RunKey): string {
+  return `${scope}\n${run}`;
+}

@@ -1,0 +1,156 @@
+/**
+ * Everything that changes the store goes through here. Jobs are collected until the event loop's next turn and share a
+ * transaction (group commit, see group.ts); several groups are under way at once, each on its own connection.
+ *
+ * W4 Jobs that share a key are done in the order they were asked for: a job waits while one of its keys is under way.
+ * W5 A group that was undone by a deadlock or a serialization failure is done again as a whole. After any other throw
+ *    each member is tried alone, so that only the culprit fails.
+ * W6 When the outcome of a COMMIT is open, every member throws commit-unknown, and none is tried again here.
+ * W7 Two connections are left to readers.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import type { Access } from "./access.ts";
+import type { Database } from "./database.ts";
+import { storeBusy } from "./failures.ts";
+import { type Member, writeGroup } from "./group.ts";
+import type { Job } from "./jobs.ts";
+
+export interface Writer {
+  submit<T>(job: Job<T>): Promise<T>;
+  /** Resolves when nothing is queued any more. */
+  drain(): Promise<void>;
+}
+
+const maxGroupRows = 256;
+const maxGroupBytes = 1024 * 1024;
+const readers = 2;
+const mostRepeats = 20;
+
+export function createWriter(db: Database, access: Access, connections: number): Writer {
+  const maxGroups = Math.max(1, connections - readers);
+  const underWay = new Set<readonly Member[]>();
+  let queue: Member[] = [];
+  let isTurnAwaited = false;
+  let drained: (() => void)[] = [];
+
+  function pump(): void {
+    isTurnAwaited = false;
+    while (underWay.size < maxGroups) {
+      const group = takeGroup(queue, underWay);
+      if (group.length === 0) break;
+      const taken = new Set(group);
+      queue = queue.filter((member) => !taken.has(member));
+      underWay.add(group);
+      work(group).catch((cause: unknown) => {
+        for (const member of group) member.reject(cause);
+      });
+    }
+    if (queue.length > 0 || underWay.size > 0) return;
+    for (const resolve of drained) resolve();
+    drained = [];
+  }
+
+  function awaitTurn(): void {
+    if (isTurnAwaited) return;
+    isTurnAwaited = true;
+    setImmediate(pump);
+  }
+
+  async function work(group: readonly Member[]): Promise<void> {
+    try {
+      await settleAll(group);
+    } finally {
+      underWay.delete(group);
+      awaitTurn();
+    }
+  }
+
+  async function settleAll(group: readonly Member[]): Promise<void> {
+    let members = group;
+    for (let repeat = 1; members.length > 0; repeat += 1) {
+      const { left, failure } = await writeGroup(db, access, members);
+      if (!failure) return;
+      members = left;
+      if (mayRepeat(failure, repeat)) await delay(Math.random() * 2 ** Math.min(repeat, 6));
+      else if (left.length > 1 && !isUnknown(failure)) return settleEach(left);
+      else return refuse(left, failure.kind === "again" ? storeBusy(db.name, failure.cause) : failure.error);
+    }
+  }
+
+  async function settleEach(group: readonly Member[]): Promise<void> {
+    for (const member of group) await settleAll([member]);
+  }
+
+  return {
+    submit: <T>(job: Job<T>) =>
+      new Promise<T>((resolve, reject) => {
+        queue.push({ job, resolve: resolve as (answer: unknown) => void, reject });
+        awaitTurn();
+      }),
+    drain: () =>
+      new Promise((resolve) => {
+        drained.push(resolve);
+        awaitTurn();
+      }),
+  };
+}
+
+type Failed = NonNullable<Awaited<ReturnType<typeof writeGroup>>["failure"]>;
+
+/** A pooled connection may have died long ago, unnoticed: another one is tried once. */
+function mayRepeat(failure: Failed, repeat: number): boolean {
+  return failure.kind === "again" ? repeat < mostRepeats : failure.kind === "lost" && repeat === 1;
+}
+
+function isUnknown(failure: Failed): boolean {
+  return failure.kind === "thrown" && failure.error.code === "commit-unknown";
+}
+
+function refuse(members: readonly Member[], error: unknown): void {
+  for (const member of members) member.reject(error);
+}
+
+/** The oldest jobs that disturb neither what is under way nor each other's order (W4). */
+function takeGroup(queue: readonly Member[], underWay: ReadonlySet<readonly Member[]>): readonly Member[] {
+  const waiting = createBlocked([...underWay].flat());
+  const group: Member[] = [];
+  let bytes = 0;
+  for (const member of queue) {
+    const { job } = member;
+    const isFull = group.length >= maxGroupRows || (group.length > 0 && bytes + job.bytes > maxGroupBytes);
+    if (isFull) break;
+    if (waiting.holds(job) || (job.isExclusive && group.some((other) => other.job.scope === job.scope))) {
+      waiting.add(job);
+      continue;
+    }
+    if (job.isExclusive && group.length === 0) return [member];
+    if (job.isExclusive) waiting.add(job);
+    else {
+      group.push(member);
+      bytes += job.bytes;
+    }
+  }
+  return group;
+}
+
+interface Blocked {
+  holds(job: Job<unknown>): boolean;
+  add(job: Job<unknown>): void;
+}
+
+function createBlocked(members: readonly Member[]): Blocked {
+  const keys = new Set<string>();
+  const scopes = new Set<string>();
+  const shut = new Set<string>();
+  const blocked: Blocked = {
+    holds: ({ scope, keys: wanted, isExclusive }) =>
+      shut.has(scope) || (isExclusive === true && scopes.has(scope)) || wanted.some((key) => keys.has(key)),
+    add: (job) => {
+      for (const key of job.keys) keys.add(key);
+      scopes.add(job.scope);
+      if (job.isExclusive) shut.add(job.scope);
+    },
+  };
+  for (const { job } of members) blocked.add(job);
+  return blocked;
+}
