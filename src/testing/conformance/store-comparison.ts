@@ -142,12 +142,12 @@ function compare(command: string, reference: unknown, subject: unknown): Seen | 
   }
 }
 
+/** Asked all at once: nothing is written meanwhile, and a store across a network answers them together. */
 async function compareReads(pair: Pair, reads: Reads): Promise<Seen | undefined> {
-  for (const [name, read] of Object.entries(reads)) {
-    const difference = compare(name, await outcomeOf(read(pair.reference)), await outcomeOf(read(pair.subject)));
-    if (difference) return difference;
-  }
-  return undefined;
+  const both = Object.entries(reads).map(async ([name, read]) =>
+    compare(name, await outcomeOf(read(pair.reference)), await outcomeOf(read(pair.subject))),
+  );
+  return (await Promise.all(both)).find((difference) => difference !== undefined);
 }
 
 async function shortest(pair: Pair, batches: readonly Batch[], found: Seen): Promise<Error> {
