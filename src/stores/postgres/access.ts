@@ -3,8 +3,8 @@ import type { Queries } from "./database.ts";
 
 /** A transaction whose rows are locked. */
 export interface Tx extends Queries {
-  /** Threads that this transaction holds. */
-  readonly threads: ReadonlySet<number>;
+  /** Threads that this transaction holds: those it has locked, and those it has made. */
+  readonly threads: Set<number>;
 }
 
 export interface Access {

@@ -127,4 +127,5 @@ async function insertBirth(tx: Tx, place: Place, added: Prepared & { readonly is
   const identity = [place.no, place.new_thread, scope, run, thread, agent, birth.entry.manifest.fingerprint];
   const rest = [place.now, birth.key, turn, isQueued, birth.requestHash, body, place.thread === null, manifest];
   await tx.run(insert, [...identity, ...rest]);
+  tx.threads.add(place.new_thread);
 }

@@ -62,23 +62,31 @@ interface Prepared {
   readonly imported: Imported | undefined;
 }
 
-async function writeThread(tx: Tx, access: Access, { thread, imported }: Prepared): Promise<NewThreadAnswer> {
+async function writeThread(tx: Tx, access: Access, prepared: Prepared): Promise<NewThreadAnswer> {
+  const { thread, imported } = prepared;
   const { scope, thread: id, title, metadata } = thread;
-  const { key = null } = imported?.given.birth ?? {};
+  const key = imported ? imported.given.birth.key : null;
   const values = [scope, id, thread.parent ?? null, key, imported?.run ?? null, access.time()];
   const place = await tx.get<Place>(findPlace, values);
   if (!place) throw new TryAgain("no answer");
+  const refusal = refusalOf(tx, place, prepared);
+  if (refusal) return refusal;
+  const position = imported ? imported.startPosition + imported.messages : 0;
+  const notes = [title === undefined ? null : JSON.stringify(title), metadata ? JSON.stringify(metadata) : null];
+  await tx.run(insertThread, [place.thread, scope, id, place.parent, place.now, position, ...notes]);
+  tx.threads.add(place.thread);
+  if (imported) await insertHistory(tx, imported, place);
+  return { kind: "created" };
+}
+
+function refusalOf(tx: Tx, place: Place, { thread, imported }: Prepared): NewThreadAnswer | undefined {
   if (place.known !== null) return { kind: "exists" };
-  if (thread.parent === id) return { kind: "cycle" };
+  if (thread.parent === thread.thread) return { kind: "cycle" };
   if (thread.parent !== undefined && place.parent === null) return { kind: "parent-not-found" };
   if (place.parent !== null && !tx.threads.has(place.parent)) throw new TryAgain("the parent is new");
   if (imported && place.first_run !== null) throw startKeyTaken(imported.given.birth.key, place.first_run);
   if (imported && place.same_id !== null) throw runTaken(imported.run);
-  const position = imported ? imported.startPosition + imported.messages : 0;
-  const notes = [title === undefined ? null : JSON.stringify(title), metadata ? JSON.stringify(metadata) : null];
-  await tx.run(insertThread, [place.thread, scope, id, place.parent, place.now, position, ...notes]);
-  if (imported) await insertHistory(tx, imported, place);
-  return { kind: "created" };
+  return undefined;
 }
 
 const insertRun = `WITH new_run AS (

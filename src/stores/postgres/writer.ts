@@ -11,7 +11,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Access } from "./access.ts";
 import type { Database } from "./database.ts";
-import { storeBusy } from "./failures.ts";
+import { type Failure, storeBusy } from "./failures.ts";
 import { type Member, writeGroup } from "./group.ts";
 import type { Job } from "./jobs.ts";
 
@@ -66,15 +66,15 @@ export function createWriter(db: Database, access: Access, connections: number):
   }
 
   async function settleAll(group: readonly Member[]): Promise<void> {
-    let members = group;
-    for (let repeat = 1; members.length > 0; repeat += 1) {
-      const { left, failure } = await writeGroup(db, access, members);
-      if (!failure) return;
-      members = left;
-      if (mayRepeat(failure, repeat)) await delay(Math.random() * 2 ** Math.min(repeat, 6));
-      else if (left.length > 1 && !isUnknown(failure)) return settleEach(left);
-      else return refuse(left, failure.kind === "again" ? storeBusy(db.name, failure.cause) : failure.error);
+    let end = await writeGroup(db, access, group);
+    for (let repeat = 1; end.failure && mayRepeat(end.failure, repeat); repeat += 1) {
+      await delay(Math.random() * 2 ** Math.min(repeat, 6));
+      end = await writeGroup(db, access, end.left);
     }
+    const { left, failure } = end;
+    if (!failure) return;
+    if (left.length > 1 && !isUnknown(failure)) return settleEach(left);
+    refuse(left, failure.kind === "again" ? storeBusy(db.name, failure.cause) : failure.error);
   }
 
   async function settleEach(group: readonly Member[]): Promise<void> {
@@ -95,14 +95,12 @@ export function createWriter(db: Database, access: Access, connections: number):
   };
 }
 
-type Failed = NonNullable<Awaited<ReturnType<typeof writeGroup>>["failure"]>;
-
 /** A pooled connection may have died long ago, unnoticed: another one is tried once. */
-function mayRepeat(failure: Failed, repeat: number): boolean {
+function mayRepeat(failure: Failure, repeat: number): boolean {
   return failure.kind === "again" ? repeat < mostRepeats : failure.kind === "lost" && repeat === 1;
 }
 
-function isUnknown(failure: Failed): boolean {
+function isUnknown(failure: Failure): boolean {
   return failure.kind === "thrown" && failure.error.code === "commit-unknown";
 }
 
