@@ -1,4 +1,5 @@
 /** A schedule about watching: short runs that talk in pieces, and spectators who come, stall, leave and come back. */
+import type { EventFilter } from "../../domain/event-filter.ts";
 import { drawProfile } from "./faults.ts";
 import { counter, type Plan, type RunPlan, type StepPlan } from "./plan.ts";
 import type { Random } from "./random.ts";
