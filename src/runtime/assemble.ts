@@ -65,7 +65,8 @@ export function assembleRuntime(parts: Parts): Runtime {
     threads: createThreads(desk),
     async *watch(filter = {}, options = {}) {
       refuseClosed();
-      yield* watch(await manySource(filter, desk, hub), checkWatch(options, ["after", "signal"]), desk.closed);
+      const checked = checkWatch(options, ["after", "signal"]);
+      yield* watch(await manySource(filter, desk, hub), checked, desk.closed);
     },
     close,
     [Symbol.asyncDispose]: close,

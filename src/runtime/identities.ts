@@ -1,4 +1,5 @@
 /** Who a run is, read once from its first entry and kept while there is room. */
+import { isHoldfastError } from "../domain/errors.ts";
 import { project } from "../domain/event.ts";
 import type { RunId } from "../domain/ids.ts";
 import type { RunIdentity } from "../domain/run.ts";
@@ -36,7 +37,8 @@ export function createIdentities(desk: Desk): Identities {
     of,
     async place(row) {
       const [first] = row.entries;
-      const identity = first?.type === "run-created" ? first.identity : await of(row.run);
+      const identity = first?.type === "run-created" ? first.identity : await of(row.run).catch(unlessErased);
+      if (!identity) return [];
       return row.entries.map((entry) => ({
         place: { position: row.position, seq: entry.seq },
         event: Object.freeze(project(entry, identity)),
@@ -44,4 +46,10 @@ export function createIdentities(desk: Desk): Identities {
       }));
     },
   };
+}
+
+/** Between the two reads somebody took the run away: there is nothing to show of it. */
+function unlessErased(cause: unknown): undefined {
+  if (!isHoldfastError(cause, "run-not-found")) throw cause;
+  return undefined;
 }

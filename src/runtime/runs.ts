@@ -7,12 +7,12 @@ import { Problems } from "../domain/problems.ts";
 import { loadState } from "../engine/load.ts";
 import { inOrder } from "../engine/transcript.ts";
 import type { ListedRun, PlacedMessage, RunFilter } from "../ports/thread-store.ts";
-import { type Desk, surely } from "./desk.ts";
+import type { Desk } from "./desk.ts";
 import { pageProblems, readPage } from "./pages.ts";
 import { noSuchRun } from "./refusals.ts";
 import type { ForkOptions, ListRuns, Runs } from "./runtime.ts";
 import { startRun } from "./start-run.ts";
-import { deleted } from "./threads.ts";
+import { deleted, deleteSurely } from "./threads.ts";
 
 const statuses = ["created", "running", "waiting", "done"];
 const filterNames = ["thread", "agent", "status"];
@@ -28,7 +28,7 @@ export function createRunLists(desk: Desk): Pick<Runs, "list" | "count" | "erase
     count: async (wanted = {}) => desk.store.countRuns(filterOf(wanted, new Problems(wanted, filterNames), desk)),
     async erase(id) {
       const key = { scope: desk.scope, run: parseId<RunId>("run id", id) };
-      const answer = await surely(`Erasing run ${id}`, desk, () => desk.store.eraseRun(key));
+      const answer = await deleteSurely(`run ${id}`, desk, () => desk.store.eraseRun(key));
       if (answer.kind === "not-found") throw noSuchRun(key.run, desk);
       deleted(answer, `run ${id}`);
     },

@@ -3,7 +3,7 @@ import { streamTag } from "../domain/cursor.ts";
 import { project } from "../domain/event.ts";
 import { compileFilter, type EventFilter } from "../domain/event-filter.ts";
 import type { RunId } from "../domain/ids.ts";
-import type { Desk } from "./desk.ts";
+import { type Desk, surely } from "./desk.ts";
 import { isIdle } from "./idle.ts";
 import { noSuchRun } from "./refusals.ts";
 import type { Source } from "./watch.ts";
@@ -20,7 +20,7 @@ export async function runSource(run: RunId, desk: Desk, hub: WatchHub): Promise<
     tag: streamTag(desk.hash.sha256, [desk.scope, "run", run]),
     ring,
     async read(after) {
-      const entries = await desk.store.readRun({ ...key, after: after.seq, limit: page });
+      const entries = await read(desk, () => desk.store.readRun({ ...key, after: after.seq, limit: page }));
       return entries
         .filter((entry) => entry.seq > after.seq)
         .map((entry) => ({
@@ -31,18 +31,19 @@ export async function runSource(run: RunId, desk: Desk, hub: WatchHub): Promise<
     },
     order: (last, next) => (next.seq <= last.seq ? "seen" : next.seq === last.seq + 1 ? "next" : "hole"),
     async check(from) {
-      const row = await desk.store.run(key);
+      const row = await read(desk, () => desk.store.run(key));
       return row && from.seq <= row.head ? "fits" : "ahead";
     },
     wants: () => true,
     wantsLive: () => true,
     partials: () => [hub.live.partial(desk.scope, run)].filter((partial) => partial !== undefined),
     async rest(last) {
-      const row = await desk.store.run(key);
+      const row = await read(desk, () => desk.store.run(key));
       if (!row) return "ended"; // erased meanwhile
       if (row.head !== last.seq || !isIdle(row, desk.clock.now())) return "going-on";
       return row.status === "done" ? "ended" : "idle";
     },
+    pause: (signal) => desk.clock.sleep(desk.watchPollMs, signal),
     leave,
   };
 }
@@ -59,12 +60,8 @@ export async function manySource(filter: EventFilter, desk: Desk, hub: WatchHub)
     ring,
     async read(after) {
       // From the row before: a cursor may stand inside a commit.
-      const rows = await desk.store.readAll({
-        scope: desk.scope,
-        after: Math.max(0, after.position - 1),
-        limit: page,
-        ...only,
-      });
+      const from = Math.max(0, after.position - 1);
+      const rows = await read(desk, () => desk.store.readAll({ scope: desk.scope, after: from, limit: page, ...only }));
       const placed = (await Promise.all(rows.map((row) => hub.identities.place(row)))).flat();
       return placed.filter(({ place }) => isAfter(after, place));
     },
@@ -77,10 +74,16 @@ export async function manySource(filter: EventFilter, desk: Desk, hub: WatchHub)
     wantsLive: ({ run, thread }) => compiled.matchesRun(run, thread),
     partials: () => hub.live.partials(desk.scope).filter(({ run, thread }) => compiled.matchesRun(run, thread)),
     rest: async () => "going-on",
+    pause: (signal) => desk.clock.sleep(desk.watchPollMs, signal),
     leave,
   };
 }
 
 function isAfter(last: { position: number; seq: number }, next: { position: number; seq: number }): boolean {
   return next.position > last.position || (next.position === last.position && next.seq > last.seq);
+}
+
+/** A store that is busy for a while does not end a watch. */
+function read<T>(desk: Desk, call: () => Promise<T>): Promise<T> {
+  return surely("Reading for a watcher", desk, call);
 }

@@ -82,11 +82,21 @@ export function createThreads(desk: Desk): Threads {
       problems.oneOf("children", ["reject", "detach", "cascade"]);
       problems.refuse("invalid-options", `Thread ${id} cannot be deleted like this`);
       const what = { ...key(id), children: options.children ?? "reject" };
-      const answer = await surely(`Deleting thread ${id}`, desk, () => desk.store.deleteThread(what));
+      const answer = await deleteSurely(`thread ${id}`, desk, () => desk.store.deleteThread(what));
       if (answer.kind === "not-found") throw notFound(id, desk);
       return deleted(answer, `thread ${id}`);
     },
   };
+}
+
+/** What is gone after an answer that was lost, this delete has taken; how much it was nobody can say any more. */
+export async function deleteSurely(what: string, desk: Desk, call: () => Promise<DeleteAnswer>): Promise<DeleteAnswer> {
+  let tries = 0;
+  const answer = await surely(`Deleting ${what}`, desk, () => {
+    tries += 1;
+    return call();
+  });
+  return answer.kind === "not-found" && tries > 1 ? { kind: "deleted", threads: 0, runs: 0 } : answer;
 }
 
 export function deleted(

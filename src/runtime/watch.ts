@@ -10,7 +10,7 @@
  */
 import { type Place, readCursor, writeCursor } from "../domain/cursor.ts";
 import type { MessagePartial } from "../domain/delta.ts";
-import { HoldfastError } from "../domain/errors.ts";
+import { HoldfastError, isHoldfastError } from "../domain/errors.ts";
 import type { RunEvent } from "../domain/event.ts";
 import type { Told } from "../engine/live.ts";
 import type { Ring } from "./ring.ts";
@@ -44,6 +44,8 @@ export interface Source {
   partials(): readonly MessagePartial[];
   /** Whether everything up to this place is all there will ever be, all there is for now, or neither. */
   rest(last: Place): Promise<"ended" | "idle" | "going-on">;
+  /** The time between two looks for what is not told. */
+  pause(signal: AbortSignal): Promise<void>;
   leave(): void;
 }
 
@@ -79,6 +81,9 @@ export async function* watch(source: Source, options: WatchOptions, closed: Abor
       if ((yield* catchUp(watcher)) || (await isOver(watcher))) return;
       if (yield* follow(watcher)) return;
     }
+  } catch (cause) {
+    // The runtime was closed in the middle of a read: the watch is over, as it would be a moment later.
+    if (!isHoldfastError(cause, "store-closed")) throw cause;
   } finally {
     source.leave();
   }
@@ -113,15 +118,26 @@ async function* follow(watcher: Watcher): AsyncGenerator<WatchEvent, boolean> {
     }
     const item = ring.at(watcher.next);
     if (!item) {
-      const partials = join(watcher);
-      yield* partials;
-      if (partials.length === 0 && !(await nextPush(watcher))) return true;
+      if (yield* atHead(watcher)) return true;
       continue;
     }
     watcher.next += 1;
     const done = yield* showItem(watcher, item);
     if (done !== "go-on") return done === "over";
   }
+}
+
+/** Everything in the ring was seen. True when the watch is over. */
+async function* atHead(watcher: Watcher): AsyncGenerator<WatchEvent, boolean> {
+  const partials = join(watcher);
+  if (partials.length > 0) {
+    yield* partials;
+    return false;
+  }
+  if (!(await nextPush(watcher))) return true;
+  if (watcher.options.until !== "idle" || watcher.source.ring.at(watcher.next)) return false;
+  // A run in another process comes to rest without a word when it gives its claim back.
+  return isOver(watcher);
 }
 
 async function* showItem(watcher: Watcher, item: RingItem): AsyncGenerator<WatchEvent, "go-on" | "over" | "read"> {
@@ -185,11 +201,14 @@ async function nextPush(watcher: Watcher): Promise<boolean> {
   if (isStopped(watcher)) return false;
   if (source.ring.head() > watcher.next) return true;
   await new Promise<void>((resolve) => {
+    const timer = new AbortController();
     const off = source.ring.onPush(wake);
+    if (options.until === "idle") source.pause(timer.signal).then(wake, wake);
     options.signal?.addEventListener("abort", wake, { once: true });
     closed.addEventListener("abort", wake, { once: true });
     function wake(): void {
       off();
+      timer.abort("woken");
       options.signal?.removeEventListener("abort", wake);
       closed.removeEventListener("abort", wake);
       resolve();

@@ -108,6 +108,7 @@ test("a signal stops what is in the ring already", async () => {
     wantsLive: () => true,
     partials: () => [],
     rest: async () => "going-on",
+    pause: async () => undefined,
     leave: () => undefined,
   };
   const [stopped, closed] = [new AbortController(), new AbortController()];
