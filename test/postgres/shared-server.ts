@@ -10,7 +10,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, onTestFinished } from "vitest";
 import type { Store, StoreDefinition, StoreDeps } from "../../src/ports/store.ts";
-import { type PostgresOptions, postgres } from "../../src/stores/postgres/postgres.ts";
+import { type PostgresStoreOptions, postgresStore } from "../../src/stores/postgres/postgres.ts";
 
 const patienceMs = 50_000;
 
@@ -66,11 +66,11 @@ export interface TestStore {
 }
 
 /** A store on fresh data; its schema goes with the test file. */
-export async function freshStore(options: Partial<PostgresOptions> = {}): Promise<TestStore> {
+export async function freshStore(options: Partial<PostgresStoreOptions> = {}): Promise<TestStore> {
   const url = options.url ?? (await serverUrl());
   const schema = schemaName();
   dropped.push({ url, schema });
-  return { url, schema, definition: postgres({ url, schema, time: "clock", ...options }) };
+  return { url, schema, definition: postgresStore({ url, schema, time: "clock", ...options }) };
 }
 
 const dropped: { readonly url: string; readonly schema: string }[] = [];

@@ -6,6 +6,7 @@
  * W3 Members are written in the order they were asked for; the rows they need are locked before the first of them, in
  *    lock order.
  */
+import { isHoldfastError } from "../../domain/errors.ts";
 import type { CommitAnswer } from "../../ports/store.ts";
 import type { Access, Tx } from "./access.ts";
 import { isSimple, type Outcome, writeCommits, writeSimple } from "./commits.ts";
@@ -21,13 +22,19 @@ export interface Member {
   readonly reject: (cause: unknown) => void;
 }
 
-/** A foreign transaction that holds a row is waited for so long. */
-const lockPatienceMs = 5_000;
 /** A process that was cut off in the middle of a transaction gives its rows back after so long. */
 const idlePatienceMs = 10_000;
 
-const begin = `BEGIN; SET LOCAL lock_timeout = ${lockPatienceMs};
-  SET LOCAL idle_in_transaction_session_timeout = ${idlePatienceMs}`;
+function begin(schema: string, lockPatienceMs: number): string {
+  return `BEGIN; SET LOCAL lock_timeout = ${lockPatienceMs};
+    SET LOCAL idle_in_transaction_session_timeout = ${idlePatienceMs}; SELECT ${announcement(schema)}`;
+}
+
+export interface Group {
+  readonly members: readonly Member[];
+  /** How long a row that someone else holds is waited for. */
+  readonly lockPatienceMs: number;
+}
 
 export interface GroupEnd {
   /** Members that have no answer yet. */
@@ -36,17 +43,17 @@ export interface GroupEnd {
 }
 
 /** Answers members, or says why it could not. */
-export async function writeGroup(db: Database, access: Access, group: readonly Member[]): Promise<GroupEnd> {
+export async function writeGroup(db: Database, access: Access, group: Group): Promise<GroupEnd> {
   let phase: Phase = "work";
-  let left = group;
+  let left = group.members;
   let session: Session | undefined;
   try {
     session = await db.connect();
     phase = "commit";
-    left = await writeAtOnce(session, access, group);
+    left = await writeAtOnce(session, access, left);
     phase = "work";
     if (left.length > 0) {
-      const outcomes = await writeTogether(session, access, left);
+      const outcomes = await writeTogether(session, access, { ...group, members: left });
       phase = "commit";
       const command = await session.script("COMMIT");
       if (command !== "COMMIT") throw new TryAgain(`The server answered ${command} to COMMIT`);
@@ -56,6 +63,7 @@ export async function writeGroup(db: Database, access: Access, group: readonly M
     return { left: [], failure: undefined };
   } catch (cause) {
     await undo(session, cause);
+    if (!session && isHoldfastError(cause)) return { left, failure: { kind: "lost", error: cause } };
     return { left, failure: failureOf(cause, phase, db.name) };
   }
 }
@@ -84,14 +92,13 @@ async function writeAtOnce(session: Session, access: Access, group: readonly Mem
   });
 }
 
-async function writeTogether(session: Session, access: Access, group: readonly Member[]): Promise<readonly Outcome[]> {
-  await session.script(`${begin}; SELECT ${announcement(access.schema)}`);
-  const tx = await lockRows(
-    session,
-    group.map(({ job }) => job.needs),
-  );
+async function writeTogether(session: Session, access: Access, group: Group): Promise<readonly Outcome[]> {
+  const { members, lockPatienceMs } = group;
+  await session.script(begin(access.schema, lockPatienceMs));
+  const needs = members.map(({ job }) => job.needs);
+  const tx = await lockRows(session, needs);
   const outcomes: Outcome[] = [];
-  for (const segment of segmentsOf(group)) outcomes.push(...(await writeSegment(tx, access, segment)));
+  for (const segment of segmentsOf(members)) outcomes.push(...(await writeSegment(tx, access, segment)));
   return outcomes;
 }
 

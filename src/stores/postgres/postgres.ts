@@ -1,10 +1,10 @@
-/** `postgres(url)`: a store in one schema of a PostgreSQL database. */
+/** `postgresStore(url)`: a store in one schema of a PostgreSQL database. */
 import { Problems } from "../../domain/problems.ts";
 import type { StoreDefinition } from "../../ports/store.ts";
 import type { Probe } from "./database.ts";
 import { openPostgresStore } from "./store.ts";
 
-export interface PostgresOptions {
+export interface PostgresStoreOptions {
   /** postgres://user:password@host:port/database */
   readonly url: string;
   /** Created when it is not there; "holdfast" unless said. */
@@ -23,18 +23,18 @@ const optionNames = [
   "connections",
   "prepare",
   "time",
-] as const satisfies readonly (keyof PostgresOptions)[];
+] as const satisfies readonly (keyof PostgresStoreOptions)[];
 
-export function postgres(urlOrOptions: string | PostgresOptions): StoreDefinition {
+export function postgresStore(urlOrOptions: string | PostgresStoreOptions): StoreDefinition {
   return definitionOf(checked(urlOrOptions));
 }
 
 /** The same store under observation. */
-export function postgresWithProbe(urlOrOptions: string | PostgresOptions, probe: Probe): StoreDefinition {
+export function postgresWithProbe(urlOrOptions: string | PostgresStoreOptions, probe: Probe): StoreDefinition {
   return definitionOf({ ...checked(urlOrOptions), probe });
 }
 
-function definitionOf(options: PostgresOptions & { readonly probe?: Probe }): StoreDefinition {
+function definitionOf(options: PostgresStoreOptions & { readonly probe?: Probe }): StoreDefinition {
   const { schema = "holdfast", connections = 8, prepare = true, time = "database" } = options;
   return {
     name: "postgres",
@@ -42,7 +42,7 @@ function definitionOf(options: PostgresOptions & { readonly probe?: Probe }): St
   };
 }
 
-function checked(urlOrOptions: unknown): PostgresOptions {
+function checked(urlOrOptions: unknown): PostgresStoreOptions {
   const options = typeof urlOrOptions === "string" ? { url: urlOrOptions } : urlOrOptions;
   const problems = new Problems(options, optionNames);
   problems.check("url", isUrl, "must be like postgres://user:password@host:5432/database");
@@ -51,7 +51,7 @@ function checked(urlOrOptions: unknown): PostgresOptions {
   problems.optional("prepare", (value) => typeof value === "boolean", "must be true or false");
   problems.oneOf("time", ["database", "clock"]);
   problems.refuse("invalid-options", "postgres(…) cannot be used like this");
-  return options as PostgresOptions;
+  return options as PostgresStoreOptions;
 }
 
 function isUrl(value: unknown): boolean {

@@ -3,17 +3,13 @@
  * transaction (group commit, see group.ts); several groups are under way at once, each on its own connection.
  *
  * W4 Jobs that share a key are done in the order they were asked for: a job waits while one of its keys is under way.
- * W5 A group that was undone by a deadlock or a serialization failure is done again as a whole. After any other throw
- *    each member is tried alone, so that only the culprit fails.
- * W6 When the outcome of a COMMIT is open, every member throws commit-unknown, and none is tried again here.
  * W7 Two connections are left to readers.
  */
-import { setTimeout as delay } from "node:timers/promises";
 import type { Access } from "./access.ts";
 import type { Database } from "./database.ts";
-import { type Failure, storeBusy } from "./failures.ts";
-import { type Member, writeGroup } from "./group.ts";
+import type { Member } from "./group.ts";
 import type { Job } from "./jobs.ts";
+import { createSettle } from "./settle.ts";
 
 export interface Writer {
   submit<T>(job: Job<T>): Promise<T>;
@@ -24,9 +20,8 @@ export interface Writer {
 const maxGroupRows = 256;
 const maxGroupBytes = 1024 * 1024;
 const readers = 2;
-const mostRepeats = 20;
-
 export function createWriter(db: Database, access: Access, connections: number): Writer {
+  const settle = createSettle(db, access);
   const maxGroups = Math.max(1, connections - readers);
   const underWay = new Set<readonly Member[]>();
   let queue: Member[] = [];
@@ -58,27 +53,11 @@ export function createWriter(db: Database, access: Access, connections: number):
 
   async function work(group: readonly Member[]): Promise<void> {
     try {
-      await settleAll(group);
+      await settle(group);
     } finally {
       underWay.delete(group);
       awaitTurn();
     }
-  }
-
-  async function settleAll(group: readonly Member[]): Promise<void> {
-    let end = await writeGroup(db, access, group);
-    for (let repeat = 1; end.failure && mayRepeat(end.failure, repeat); repeat += 1) {
-      await delay(Math.random() * 2 ** Math.min(repeat, 6));
-      end = await writeGroup(db, access, end.left);
-    }
-    const { left, failure } = end;
-    if (!failure) return;
-    if (left.length > 1 && !isUnknown(failure)) return settleEach(left);
-    refuse(left, failure.kind === "again" ? storeBusy(db.name, failure.cause) : failure.error);
-  }
-
-  async function settleEach(group: readonly Member[]): Promise<void> {
-    for (const member of group) await settleAll([member]);
   }
 
   return {
@@ -93,19 +72,6 @@ export function createWriter(db: Database, access: Access, connections: number):
         awaitTurn();
       }),
   };
-}
-
-/** A pooled connection may have died long ago, unnoticed: another one is tried once. */
-function mayRepeat(failure: Failure, repeat: number): boolean {
-  return failure.kind === "again" ? repeat < mostRepeats : failure.kind === "lost" && repeat === 1;
-}
-
-function isUnknown(failure: Failure): boolean {
-  return failure.kind === "thrown" && failure.error.code === "commit-unknown";
-}
-
-function refuse(members: readonly Member[], error: unknown): void {
-  for (const member of members) member.reject(error);
 }
 
 /** The oldest jobs that disturb neither what is under way nor each other's order (W4). */
