@@ -11,6 +11,7 @@ const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as
   readonly name: string;
   readonly exports: Readonly<Record<string, unknown>>;
   readonly dependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
 };
 
 /** Runs one command; its output is shown only when it fails. */
@@ -35,7 +36,7 @@ function pack(folder: string): string {
 function install(tarball: string, folder: string): void {
   const target = join(folder, "node_modules", manifest.name);
   mkdirSync(target, { recursive: true });
-  for (const name of Object.keys(manifest.dependencies)) {
+  for (const name of Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })) {
     const link = join(folder, "node_modules", name);
     mkdirSync(dirname(link), { recursive: true });
     symlinkSync(join(root, "node_modules", name), link, "junction");

@@ -68,10 +68,11 @@ const day = 24 * 60 * 60_000;
 export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
   const agents = checkOptions(options);
   const { clock = nodeClock, ids = nodeIds, logger = consoleLogger } = options;
-  const store = await (options.store ?? memory()).open({ clock, logger });
+  const definition = options.store ?? memory();
+  const store = await definition.open({ clock, logger });
   const ports: RuntimePorts = {
     store,
-    bus: createInMemoryBus(logger),
+    bus: definition.bus?.({ clock, logger }) ?? createInMemoryBus(logger),
     clock,
     ids,
     hash: nodeHash,

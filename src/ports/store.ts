@@ -23,6 +23,7 @@ import type { DeclaredManifest } from "../domain/manifest.ts";
 import type { Message } from "../domain/message.ts";
 import type { RunStatus } from "../domain/run.ts";
 import type { SettlementRecord, TicketKind, TicketRecord } from "../domain/ticket.ts";
+import type { Bus } from "./bus.ts";
 import type { Clock } from "./clock.ts";
 import type { Logger } from "./logger.ts";
 import type { ThreadKey, ThreadStore } from "./thread-store.ts";
@@ -287,4 +288,6 @@ export interface StoreDeps {
 export interface StoreDefinition {
   readonly name: string;
   open(deps: StoreDeps): Promise<Store>;
+  /** How the processes on this store tell each other; hints inside one process unless said. */
+  bus?(deps: StoreDeps): Bus;
 }

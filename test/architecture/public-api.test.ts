@@ -79,6 +79,7 @@ const surface = {
     values: ["sqlite"],
     types: ["SqliteOptions"],
   },
+  postgres: { values: ["postgres"], types: [] },
   testing: {
     values: [
       "aModelThat",
