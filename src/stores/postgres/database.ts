@@ -74,11 +74,15 @@ function statementsOf({ schema, prepare }: DatabaseOptions): (sql: string) => St
     const found = known.get(sql);
     if (found) return found;
     const text = inSchema(sql, schema);
-    const name = `hf_${createHash("sha256").update(text).digest("hex").slice(0, 24)}`;
-    const statement = prepare ? { text, name } : { text };
+    const statement = prepare ? { text, name: statementName(text) } : { text };
     known.set(sql, statement);
     return statement;
   };
+}
+
+/** One name, one text: another version of this program, or another schema, has other names. */
+export function statementName(text: string): string {
+  return `hf_${createHash("sha256").update(text).digest("hex").slice(0, 24)}`;
 }
 
 export function inSchema(sql: string, schema: string): string {
