@@ -40,6 +40,10 @@ export interface RunEnded {
   readonly outcome: Outcome;
   /** Seq of the message-appended entry that holds the answer. */
   readonly answer?: number;
+  /** The run, born in the same commit, whose input is what this one has left unread. */
+  readonly successor?: RunId;
+  /** Of a cancelled run: the inputs that end with it, read by nobody. */
+  readonly unread?: readonly InputId[];
 }
 export interface StepStarted {
   readonly type: "step-started";

@@ -22,7 +22,14 @@ export type EventBody =
   | { readonly type: "run-started"; readonly identity: RunIdentity; readonly position: number }
   | { readonly type: "run-waiting"; readonly tickets: readonly TicketId[]; readonly reasons: readonly TicketKind[] }
   | { readonly type: "run-resumed" }
-  | { readonly type: "run-ended"; readonly identity: RunIdentity; readonly outcome: Outcome; readonly answer?: number }
+  | {
+      readonly type: "run-ended";
+      readonly identity: RunIdentity;
+      readonly outcome: Outcome;
+      readonly answer?: number;
+      readonly successor?: RunId;
+      readonly unread?: readonly InputId[];
+    }
   | { readonly type: "step-started" | "step-ended"; readonly step: number }
   | {
       readonly type: "effect-intended";

@@ -37,6 +37,24 @@ export function idProblem(text: unknown): string | undefined {
   return undefined;
 }
 
+/** Bytes that ids derived from a run's (calls, effects, tickets) may add to it. */
+const derivedBytes = 64;
+
+/** The run that reads what this one has left unread. */
+export function successorId(run: RunId, hash: (text: string) => string): RunId {
+  return fitting(`${run}.next`, hash) as RunId;
+}
+
+/** The start key of that run. */
+export function successorKey(run: RunId, hash: (text: string) => string): string {
+  return fitting(`next:${run}`, hash);
+}
+
+/** A successor may have a successor: what would grow too long becomes its hash. */
+function fitting(text: string, hash: (text: string) => string): string {
+  return Buffer.byteLength(text) <= maxIdBytes - derivedBytes ? text : hash(text);
+}
+
 export function callId(run: RunId, step: number, index: number): CallId {
   return `${run}.${step}.${index}` as CallId;
 }

@@ -33,7 +33,7 @@ const events: { readonly [Type in EventType]: Names<FieldsOf<EventBody, Type, "t
   "run-started": { identity: 1, position: 1 },
   "run-waiting": { tickets: 1, reasons: 1 },
   "run-resumed": {},
-  "run-ended": { identity: 1, outcome: 1, answer: 1 },
+  "run-ended": { identity: 1, outcome: 1, answer: 1, successor: 1, unread: 1 },
   "step-started": { step: 1 },
   "step-ended": { step: 1 },
   "effect-intended": { effect: 1, kind: 1, call: 1, attempt: 1 },
