@@ -10,7 +10,8 @@
  * S6 The same post key (per run), start key (per scope) or claim id gives the first answer again.
  * S7 A run is claimed by at most one live lease, only while it is its thread's active run (or queued with a cancel).
  *    Each claim raises epoch and crash count by one. A claim leaves `wake`; only a commit or release at the head sets it.
- * S8 A commit that ends a run promotes the thread's next queued run.
+ * S8 A commit that ends a run hands the thread on: to the successor that it brings, which is born in the same transaction,
+ *    else to the next queued run.
  * S9 A refused member of a group commit fails no neighbour.
  * S10 A call whose outcome cannot be known throws commit-unknown; a read that fails throws, it never answers "none".
  * S11 Nothing of another scope is ever found or changed.
@@ -91,6 +92,11 @@ export interface Commit extends RunKey {
   readonly position: number;
   /** When a run that now waits must be looked at again; none = only when something is posted. */
   readonly wake?: number;
+  /**
+   * Only with the end of a run that holds its thread: the run that has the thread next, before the queued ones. A start
+   * key that another run has stays with that run.
+   */
+  readonly successor?: Birth;
 }
 
 export interface Release extends RunKey {

@@ -4,7 +4,7 @@ import { isRefused, takeover } from "../shared/busy-rule.ts";
 import { type HistoryRun, readHistory } from "../shared/read-history.ts";
 import { runTaken, startKeyTaken } from "../shared/refusals.ts";
 import { append, type MemoryRun, type MemoryThread, reschedule, type ScopeData } from "./data.ts";
-import { recordStart } from "./post.ts";
+import { addRun } from "./new-run.ts";
 import { start } from "./writes.ts";
 
 export function create(scope: ScopeData, birth: Birth, now: number): BirthAnswer {
@@ -98,57 +98,4 @@ function addThread(scope: ScopeData, wanted: Omit<NewThread, "history">, now: nu
   scope.threadList.push(thread);
   (parent?.children ?? scope.roots).push(thread);
   return thread;
-}
-
-function addRun(
-  scope: ScopeData,
-  birth: Birth,
-  place: { readonly thread: MemoryThread; readonly now: number },
-): MemoryRun {
-  const { thread, now } = place;
-  const { manifest } = birth.entry;
-  const run = newRun(scope, birth, place);
-  scope.runs.set(run.id, run);
-  scope.runList.push(run);
-  thread.runs.push(run);
-  thread.updatedAt = now;
-  recordStart(scope, run, birth);
-  if (!scope.manifests.has(manifest.fingerprint)) scope.manifests.set(manifest.fingerprint, birth.manifest);
-  append(scope, run, { bodies: [birth.entry], at: now, epoch: null });
-  return run;
-}
-
-function newRun(
-  scope: ScopeData,
-  birth: Birth,
-  place: { readonly thread: MemoryThread; readonly now: number },
-): MemoryRun {
-  const { identity, manifest } = birth.entry;
-  scope.counters.runs += 1;
-  return {
-    no: scope.counters.runs,
-    id: identity.run,
-    thread: place.thread,
-    agent: identity.agent,
-    fingerprint: manifest.fingerprint,
-    createdAt: place.now,
-    commits: [],
-    posts: new Map(),
-    inputs: new Map(),
-    evidence: [],
-    startKeys: [],
-    status: "created",
-    queued: false,
-    epoch: 0,
-    head: 0,
-    crashes: 0,
-    unread: 0,
-    leaseUntil: undefined,
-    wake: undefined,
-    claimId: undefined,
-    startPosition: undefined,
-    placed: 0,
-    cancelSeq: undefined,
-    snapshot: undefined,
-  };
 }

@@ -1,7 +1,7 @@
 /** The outside door of the memory store: guard, append and projections in one synchronous go (S5, S6). */
 import type { InputId } from "../../domain/ids.ts";
 import type { Post, PostAnswer, TicketRow } from "../../ports/store.ts";
-import { asksToCancel, guardPost, type PostSubject } from "../shared/post-guard.ts";
+import { asksToCancel, guardPost, type InboxInput, type PostSubject } from "../shared/post-guard.ts";
 import { append, type MemoryRun, type MemoryTicket, reschedule, type ScopeData } from "./data.ts";
 
 export function post(scope: ScopeData, wanted: Post, now: number): PostAnswer {
@@ -68,14 +68,14 @@ function changeInbox(run: MemoryRun, { fact }: Post, seq: number): void {
   if (fact.type === "input-received") {
     run.inputs.set(fact.input, { seq, taken: false });
     run.unread += 1;
-    if (fact.replaces !== undefined) withdraw(run, fact.replaces, seq);
+    if (fact.replaces !== undefined) withdraw(run, fact.replaces, { withdrawnSeq: seq, replaced: true });
   }
-  if (fact.type === "input-withdrawn") withdraw(run, fact.input, seq);
+  if (fact.type === "input-withdrawn") withdraw(run, fact.input, { withdrawnSeq: seq });
 }
 
-function withdraw(run: MemoryRun, input: InputId, seq: number): void {
+function withdraw(run: MemoryRun, input: InputId, how: Pick<InboxInput, "withdrawnSeq" | "replaced">): void {
   const known = run.inputs.get(input);
   if (!known) return;
-  run.inputs.set(input, { ...known, withdrawnSeq: seq });
+  run.inputs.set(input, { ...known, ...how });
   run.unread -= 1;
 }

@@ -5,16 +5,19 @@
 import type { Entry } from "../../domain/entry.ts";
 import { type RowChanges, rowChanges } from "../../domain/row-changes.ts";
 import type { Commit, CommitAnswer, Release } from "../../ports/store.ts";
+import { checkSuccessor } from "../shared/check-successor.ts";
 import {
   afterTheEnd,
   type Expectation,
   emptyCommit,
   inputNotUnread,
   journalRegressed,
+  runTaken,
   ticketNotOpen,
   ticketTaken,
 } from "../shared/refusals.ts";
 import { append, type MemoryRun, reschedule, type ScopeData } from "./data.ts";
+import { addRun } from "./new-run.ts";
 
 export function commit(scope: ScopeData, wanted: Commit, now: number): CommitAnswer {
   const run = scope.runs.get(wanted.run);
@@ -25,6 +28,7 @@ export function commit(scope: ScopeData, wanted: Commit, now: number): CommitAns
   if (wanted.entries.length === 0) throw emptyCommit(run.id);
   const changes = rowChanges(wanted.entries);
   checkChanges(scope, run, changes);
+  checkBirth(scope, run, { wanted, changes });
   const { entries: bodies, epoch, position } = wanted;
   const seq = append(scope, run, { bodies, at: now, epoch, before: position });
   run.placed = position + changes.messages;
@@ -84,6 +88,16 @@ function checkChanges(scope: ScopeData, run: MemoryRun, changes: RowChanges): vo
   }
 }
 
+function checkBirth(
+  scope: ScopeData,
+  run: MemoryRun,
+  { wanted, changes }: { readonly wanted: Commit; readonly changes: RowChanges },
+): void {
+  checkSuccessor(wanted, { thread: run.thread.id, queued: run.queued, status: changes.status });
+  const born = wanted.successor?.entry.identity.run;
+  if (born !== undefined && scope.runs.has(born)) throw runTaken(born);
+}
+
 function changeTickets(
   scope: ScopeData,
   changes: RowChanges,
@@ -129,12 +143,12 @@ function changeStatus(scope: ScopeData, run: MemoryRun, change: StatusChange): v
   run.status = change.status;
   run.wake = change.status === "done" ? undefined : change.wanted.wake;
   if (change.status !== "running") run.leaseUntil = undefined;
-  if (change.status === "done") end(scope, run, change.now);
+  if (change.status === "done") end(scope, run, change);
   reschedule(scope, run);
 }
 
 /** S8. A run that ends while it is queued leaves the thread to its active run. */
-function end(scope: ScopeData, run: MemoryRun, now: number): void {
+function end(scope: ScopeData, run: MemoryRun, { now, wanted }: StatusChange): void {
   const { thread } = run;
   thread.updatedAt = now;
   if (run.queued) {
@@ -143,7 +157,7 @@ function end(scope: ScopeData, run: MemoryRun, now: number): void {
     return;
   }
   thread.position = Math.max(thread.position, run.placed);
-  const next = thread.queue.shift();
+  const next = wanted.successor ? addRun(scope, wanted.successor, { thread, now }) : thread.queue.shift();
   thread.active = next;
   if (!next) return;
   next.queued = false;

@@ -5,8 +5,11 @@
  * G2 A ticket takes an answer only for the hash it shows, from `decidableFrom` on and before `expiresAt`, by store time.
  * G3 Nothing is posted to a run that has ended.
  * G4 An edit takes the place of an input that is there and unread: it needs no room in the inbox.
+ *    What it took the place of is there no more.
+ * G5 A run that was asked to cancel takes no message, neither as an input nor, standing for a start, as an answer: it
+ *    would end with the run.
  */
-import type { OutsideFact } from "../../domain/entry.ts";
+import type { InputReceived, OutsideFact } from "../../domain/entry.ts";
 import type { RunStatus } from "../../domain/run.ts";
 import { inboxLimit, type Post, type PostAnswer, type PostRefusal, type TicketRow } from "../../ports/store.ts";
 
@@ -14,6 +17,8 @@ export interface InboxInput {
   readonly seq: number;
   readonly taken: boolean;
   readonly withdrawnSeq?: number;
+  /** An edit took its place, at `withdrawnSeq`. */
+  readonly replaced?: boolean;
 }
 
 /** What the store holds about the post's subject; a part that the fact does not name is left out. */
@@ -39,7 +44,7 @@ function guardDecision(post: Post, subject: PostSubject, now: number): PostAnswe
   const { ticket, settlement } = subject.ticket ?? {};
   if (ticket?.run !== post.run) return refuse("ticket-not-found");
   if (settlement) return { kind: "settled", settlement };
-  if (subject.status === "done") return refuse("run-ended");
+  if (subject.status === "done" || (post.start && subject.cancelSeq !== undefined)) return refuse("run-ended");
   if (ticket.hash !== post.hash) return refuse("ticket-hash-mismatch");
   if (ticket.expiresAt !== undefined && now >= ticket.expiresAt) return refuse("ticket-expired");
   if (ticket.decidableFrom !== undefined && now < ticket.decidableFrom) {
@@ -52,16 +57,12 @@ function guardFact(
   fact: Exclude<OutsideFact, { type: "ticket-decided" }>,
   subject: PostSubject,
 ): PostAnswer | undefined {
-  const { input, cancelSeq } = subject;
+  const { cancelSeq } = subject;
   switch (fact.type) {
     case "input-received":
-      if (input) return { kind: "already", seq: input.seq };
-      if (fact.replaces !== undefined) return guardEdit(subject);
-      return subject.unread >= inboxLimit ? refuse("inbox-full") : undefined;
+      return guardInput(fact, subject);
     case "input-withdrawn":
-      if (!input) return refuse("input-not-found");
-      if (input.withdrawnSeq !== undefined) return { kind: "already", seq: input.withdrawnSeq };
-      return input.taken ? refuse("input-taken") : undefined;
+      return guardWithdrawal(subject);
     case "cancel-requested":
       return cancelSeq === undefined ? undefined : { kind: "already", seq: cancelSeq };
     case "pause-requested":
@@ -69,6 +70,20 @@ function guardFact(
     default:
       return fact satisfies never;
   }
+}
+
+function guardInput({ replaces }: InputReceived, subject: PostSubject): PostAnswer | undefined {
+  const { input, cancelSeq, unread } = subject;
+  if (input) return { kind: "already", seq: input.seq };
+  if (cancelSeq !== undefined) return refuse("run-ended");
+  if (replaces !== undefined) return guardEdit(subject);
+  return unread >= inboxLimit ? refuse("inbox-full") : undefined;
+}
+
+function guardWithdrawal({ input }: PostSubject): PostAnswer | undefined {
+  if (!input || input.replaced) return refuse("input-not-found");
+  if (input.withdrawnSeq !== undefined) return { kind: "already", seq: input.withdrawnSeq };
+  return input.taken ? refuse("input-taken") : undefined;
 }
 
 /** One that was withdrawn is there no more, also when another edit took its place. */

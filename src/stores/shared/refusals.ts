@@ -27,6 +27,10 @@ export function emptyCommit(run: string): HoldfastError {
   return new HoldfastError("illegal-transition", `Run ${run}: a commit without entries`);
 }
 
+export function unfitSuccessor(run: string, why: string): HoldfastError {
+  return new HoldfastError("illegal-transition", `Run ${run} cannot have this successor: ${why}`);
+}
+
 export function ticketTaken(ticket: string): HoldfastError {
   return new HoldfastError("illegal-transition", `Ticket ${ticket} was opened before`);
 }

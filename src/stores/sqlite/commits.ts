@@ -15,6 +15,7 @@ import type { Connection } from "./database.ts";
 import type { Job } from "./group.ts";
 import { bodyOf, entriesAfter, type FencedRow, headSeq, insertCommit } from "./journal.ts";
 import type { Place } from "./places.ts";
+import { checkBirth, writeSuccessor } from "./successors.ts";
 import { openTickets, settleTickets } from "./tickets.ts";
 
 interface Prepared {
@@ -26,11 +27,12 @@ interface Prepared {
 export function commitJob(access: Access, commit: Commit): Job<CommitAnswer> {
   const prepared = { commit, changes: rowChanges(commit.entries), body: bodyOf(commit.entries) };
   const job = { bytes: prepared.body.length, write: () => writeCommit(access, prepared) };
-  return isOrdinary(prepared.changes) ? { ...job, alone: () => commitAlone(access, prepared) } : job;
+  return isOrdinary(prepared) ? { ...job, alone: () => commitAlone(access, prepared) } : job;
 }
 
-function isOrdinary({ status, opened, decided, takenInputs }: RowChanges): boolean {
-  return status === undefined && opened.length + decided.length + takenInputs.length === 0;
+function isOrdinary({ commit, changes }: Prepared): boolean {
+  const { status, opened, decided, takenInputs } = changes;
+  return status === undefined && !commit.successor && opened.length + decided.length + takenInputs.length === 0;
 }
 
 function commitAlone(access: Access, prepared: Prepared): CommitAnswer | undefined {
@@ -51,7 +53,7 @@ function writeCommit(access: Access, prepared: Prepared): CommitAnswer {
   const isTaken = commit.entries.length > 0 && insertCommit(db, place, rowOf(prepared, at));
   if (!isTaken && isAnother(access, commit, place)) return writeCommit(access, prepared);
   if (!isTaken) return refusalOf(db, place, commit) ?? reject(db, place, commit);
-  project(db, place, { ...prepared, at });
+  project(access, place, { ...prepared, at });
   return { kind: "committed", at };
 }
 
@@ -69,12 +71,14 @@ interface Written extends Prepared {
   readonly at: number;
 }
 
-function project(db: Connection, place: Place, written: Written): void {
+function project(access: Access, place: Place, written: Written): void {
+  const { db } = access;
   const { commit, changes, at } = written;
+  checkBirth(db, place, { commit, status: changes.status });
   openTickets(db, place, { scope: commit.scope, opened: changes.opened });
   settleTickets(db, place, { scope: commit.scope, decided: changes.decided, firstSeq: commit.expectedSeq + 1, at });
   takeInputs(db, place, changes);
-  if (changes.status !== undefined) changeStatus(db, place, { ...written, status: changes.status });
+  if (changes.status !== undefined) changeStatus(access, place, { ...written, status: changes.status });
   else if (changes.progressed && place.calmEpoch !== commit.epoch) {
     db.run("UPDATE runs SET crashes = 0 WHERE no = ? AND crashes > 0", place.no);
   }
@@ -94,11 +98,12 @@ const updateStatus = `UPDATE runs SET status = ?2, wake = ?3,
   start_pos = coalesce(?5, start_pos)
   WHERE no = ?1`;
 
-function changeStatus(db: Connection, place: Place, change: Written & { readonly status: RunStatus }): void {
+function changeStatus(access: Access, place: Place, change: Written & { readonly status: RunStatus }): void {
+  const { db } = access;
   const { status, changes, commit } = change;
   const wake = status === "done" ? null : (commit.wake ?? null);
   db.run(updateStatus, place.no, status, wake, changes.progressed ? 1 : 0, changes.startPosition ?? null);
-  if (status === "done") end(db, place, { position: commit.position + changes.messages, at: change.at });
+  if (status === "done") end(access, place, change);
 }
 
 const leaveQueue = "UPDATE runs SET queued = 0 WHERE no = ? AND queued = 1";
@@ -107,13 +112,16 @@ const handOver = "UPDATE threads SET position = max(position, ?2), active = ?3, 
 const touch = "UPDATE threads SET updated_at = ?2 WHERE no = ?1";
 
 /** S8. A run that ends while it is queued leaves the thread to its active run. */
-function end(db: Connection, place: Place, ended: { readonly position: number; readonly at: number }): void {
+function end(access: Access, place: Place, { commit, changes, at }: Written): void {
+  const { db } = access;
   if (db.run(leaveQueue, place.no) === 1) {
-    db.run(touch, place.thread, ended.at);
+    db.run(touch, place.thread, at);
     return;
   }
-  const next = db.get<{ no: number }>(nextQueued, place.thread)?.no ?? null;
-  db.run(handOver, place.thread, ended.position, next, ended.at);
+  const { successor: birth } = commit;
+  const born = birth && writeSuccessor(access, place, { birth, time: at });
+  const next = born ?? db.get<{ no: number }>(nextQueued, place.thread)?.no ?? null;
+  db.run(handOver, place.thread, commit.position + changes.messages, next, at);
   if (next !== null) db.run(leaveQueue, next);
 }
 

@@ -101,7 +101,7 @@ function lastPosition(db: Connection, { thread, no }: DoomedRun): number {
   return db.get<{ at: number }>(sql, thread, no)?.at ?? 0;
 }
 
-const removeStarts = `DELETE FROM start_keys WHERE scope = ?1 AND key IN (
+const removeStarts = `DELETE FROM start_keys WHERE scope = ?1 AND run = (SELECT id FROM runs WHERE no = ?2) AND key IN (
   SELECT start_key FROM runs WHERE no = ?2 UNION ALL SELECT start_key FROM post_keys WHERE run = ?2)`;
 const countErased = `UPDATE threads SET
   erased = erased + (SELECT coalesce(sum(m), 0) FROM journal WHERE thread = ?1 AND run = ?2) WHERE no = ?1`;

@@ -6,7 +6,7 @@ import { asksToCancel, guardPost, type InboxInput, type PostSubject } from "../s
 import type { Access } from "./access.ts";
 import type { Connection } from "./database.ts";
 import type { Job } from "./group.ts";
-import { bodyOf, insertFact } from "./journal.ts";
+import { bodyOf, entryAt, insertFact } from "./journal.ts";
 import { findStart, recordStart } from "./start-keys.ts";
 import { findTicket, settlementOf, settleTickets } from "./tickets.ts";
 
@@ -135,6 +135,8 @@ function inputOf(db: Connection, run: PostedRun, input: string): InboxInput | un
   const sql = "SELECT seq, taken, withdrawn_seq FROM inbox WHERE run = ? AND input = ?";
   const row = db.get<{ seq: number; taken: number; withdrawn_seq: number | null }>(sql, run.no, input);
   if (!row) return undefined;
-  const withdrawn = row.withdrawn_seq === null ? {} : { withdrawnSeq: row.withdrawn_seq };
-  return { seq: row.seq, taken: row.taken === 1, ...withdrawn };
+  const { seq, withdrawn_seq: withdrawnSeq } = row;
+  if (withdrawnSeq === null) return { seq, taken: row.taken === 1 };
+  const replaced = entryAt(db, run, withdrawnSeq)?.type === "input-received";
+  return { seq, taken: row.taken === 1, withdrawnSeq, replaced };
 }

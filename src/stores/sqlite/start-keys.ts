@@ -13,7 +13,8 @@ export function findStart(db: Connection, scope: Scope, key: string): Start | un
   return db.get<Start>(sql, scope, key);
 }
 
+/** A key that another run has stays with that run. */
 export function recordStart(db: Connection, { scope, run }: RunKey, start: NonNullable<Post["start"]>): void {
-  const sql = "INSERT INTO start_keys (scope, key, run, request_hash) VALUES (?, ?, ?, ?)";
+  const sql = "INSERT INTO start_keys (scope, key, run, request_hash) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING";
   db.run(sql, scope, start.key, run, start.requestHash);
 }

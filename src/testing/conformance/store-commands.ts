@@ -24,6 +24,7 @@ export const shapes = [
   "end",
   "end",
   "said-and-end",
+  "end-and-next",
   "empty",
 ] as const;
 export type Shape = (typeof shapes)[number];

@@ -79,13 +79,13 @@ export const commits: Record<string, StoreCheck> = {
     async ({ store }) => {
       await store.create(birthOf("r1"));
       const { epoch } = await claimOne(store);
-      await store.post(cancelOf("r1"));
       await store.post(inputTo("r1", "i1"));
+      await store.post(cancelOf("r1"));
       const answer = await store.commit(commitOf("r1", epoch, 1));
       assert.equal(answer.kind, "behind");
       assert.deepEqual(answer.kind === "behind" ? answer.entries.map((entry) => entry.type) : [], [
-        "cancel-requested",
         "input-received",
+        "cancel-requested",
       ]);
       assert.deepEqual(await store.release(commitOf("r1", epoch, 1)), answer);
       assert.equal(await headOf(store, keyOf("r1")), 3);

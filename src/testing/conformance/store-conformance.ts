@@ -12,6 +12,7 @@ import { inputs } from "./store-inputs.ts";
 import { lists } from "./store-lists.ts";
 import { posts } from "./store-posts.ts";
 import { reads } from "./store-reads.ts";
+import { successors } from "./store-successors.ts";
 import { threads } from "./store-threads.ts";
 
 export const storeConformance: Record<string, StoreCheck> = {
@@ -20,6 +21,7 @@ export const storeConformance: Record<string, StoreCheck> = {
   ...commits,
   ...posts,
   ...inputs,
+  ...successors,
   ...claims,
   ...reads,
   ...threads,

@@ -7,6 +7,7 @@ import type { InputId, TicketId } from "../../domain/ids.ts";
 import type { Commit, Post, RunKey, RunRow, Store, TicketRow } from "../../ports/store.ts";
 import type { Command, PostKind } from "./store-commands.ts";
 import {
+  birthOf,
   decided,
   ended,
   opened,
@@ -66,7 +67,21 @@ export function commitOf(command: Extract<Command, { do: "commit" }>, seen: Seen
     entries: entries.length === 0 && command.shape !== "empty" ? [stepped(command.pick)] : entries,
     position: (start ?? 0) + appended,
     ...wakeOf(command, world),
+    ...successorIn(command, seen),
   };
+}
+
+/** Its id or its key may be taken; a queued run may not have one at all. */
+function successorIn(command: Extract<Command, { do: "commit" }>, { key, row }: Seen): Pick<Commit, "successor"> {
+  if (command.shape !== "end-and-next") return {};
+  const thread = row?.thread ?? "none";
+  const birth = birthOf(`r${command.pick}`, {
+    scope: key.scope,
+    thread,
+    key: `k${command.pick + 2}`,
+    requestHash: "h0",
+  });
+  return { successor: birth };
 }
 
 /** Where the run's messages begin: a run that has not started, or waits for its turn, appends none (H1). */
@@ -107,6 +122,7 @@ function entriesOf(command: Extract<Command, { do: "commit" }>, seen: Seen, worl
     case "take":
       return [inputFrom(seen, command.pick) ?? fresh];
     case "end":
+    case "end-and-next":
       return [ended];
     case "said-and-end":
       return [fresh, ended];

@@ -100,7 +100,7 @@ export const inputs: Record<string, StoreCheck> = {
     const [, edit] = await store.readRun({ ...keyOf("r1"), after: 1, limit: 9 });
     assert.equal(edit?.type === "input-received" && edit.replaces, "a");
     assert.deepEqual(await store.post(editOf("r1", "c", "a")), refused("input-not-found"));
-    assert.deepEqual(await store.post(withdrawalOf("r1", "a")), { kind: "already", seq: 3 });
+    assert.deepEqual(await store.post(withdrawalOf("r1", "a")), refused("input-not-found"));
     const taken = { ...keyOf("r1"), epoch: claim.epoch, expectedSeq: 3, position: 0 };
     await throwsCode(store.commit({ ...taken, entries: [started(0), saidByInput("a", 2)] }), "illegal-transition");
     await write(store, claim, { entries: [started(0), saidByInput("b", 3)], after: 3 });

@@ -1,0 +1,57 @@
+/** A run that joins its thread: its record, its place in the lists, its start key, its manifest and its first entry. */
+import type { Birth } from "../../ports/store.ts";
+import { append, type MemoryRun, type MemoryThread, type ScopeData } from "./data.ts";
+import { recordStart } from "./post.ts";
+
+export function addRun(
+  scope: ScopeData,
+  birth: Birth,
+  place: { readonly thread: MemoryThread; readonly now: number },
+): MemoryRun {
+  const { thread, now } = place;
+  const { manifest } = birth.entry;
+  const run = newRun(scope, birth, place);
+  scope.runs.set(run.id, run);
+  scope.runList.push(run);
+  thread.runs.push(run);
+  thread.updatedAt = now;
+  if (!scope.starts.has(birth.key)) recordStart(scope, run, birth);
+  if (!scope.manifests.has(manifest.fingerprint)) scope.manifests.set(manifest.fingerprint, birth.manifest);
+  append(scope, run, { bodies: [birth.entry], at: now, epoch: null });
+  return run;
+}
+
+function newRun(
+  scope: ScopeData,
+  birth: Birth,
+  place: { readonly thread: MemoryThread; readonly now: number },
+): MemoryRun {
+  const { identity, manifest } = birth.entry;
+  scope.counters.runs += 1;
+  return {
+    no: scope.counters.runs,
+    id: identity.run,
+    thread: place.thread,
+    agent: identity.agent,
+    fingerprint: manifest.fingerprint,
+    createdAt: place.now,
+    commits: [],
+    posts: new Map(),
+    inputs: new Map(),
+    evidence: [],
+    startKeys: [],
+    status: "created",
+    queued: false,
+    epoch: 0,
+    head: 0,
+    crashes: 0,
+    unread: 0,
+    leaseUntil: undefined,
+    wake: undefined,
+    claimId: undefined,
+    startPosition: undefined,
+    placed: 0,
+    cancelSeq: undefined,
+    snapshot: undefined,
+  };
+}
