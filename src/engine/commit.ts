@@ -22,6 +22,8 @@ export async function commit(what: Commit, deps: EngineDeps, signal: AbortSignal
   if (answer.kind !== "committed") return answer;
   const entries = stamp(what, answer.at);
   tell(what, entries, deps);
+  const born = what.successor?.entry.identity;
+  if (born) publish({ scope: born.scope, run: born.run, seq: 1 }, deps);
   return { kind: "committed", entries };
 }
 

@@ -4,7 +4,8 @@
  * is written (L7).
  */
 import { errorResult } from "../domain/apply-call.ts";
-import type { Settled } from "../domain/entry.ts";
+import type { RunEnded, Settled } from "../domain/entry.ts";
+import { successorId } from "../domain/ids.ts";
 import type { CallResult } from "../domain/message.ts";
 import type { Outcome } from "../domain/run.ts";
 import type { CallState, EffectState } from "../domain/run-state.ts";
@@ -53,7 +54,16 @@ export function finish(draft: Draft, ending: Ending): void {
     type: "run-ended",
     outcome: ending.outcome,
     ...(answer ? { answer: draft.state.answer as number } : {}),
+    ...leftUnread(draft, ending.outcome),
   });
+}
+
+/** Whoever cancels means its inputs too, and they are named; any other end leaves them to a successor. */
+function leftUnread({ state, at }: Draft, { kind }: Outcome): Pick<RunEnded, "successor" | "unread"> {
+  const { inbox, created } = state;
+  if (inbox.length === 0) return {};
+  if (kind === "cancelled") return { unread: inbox.map(({ id }) => id) };
+  return { successor: successorId(created.identity.run, (text) => at.hash.sha256(text)) };
 }
 
 function openEffects(draft: Draft): readonly EffectState[] {

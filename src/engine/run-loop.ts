@@ -20,6 +20,7 @@ import type { Circumstances } from "./draft.ts";
 import { type Facts, openFacts } from "./facts.ts";
 import { type Loaded, load, readAfter } from "./load.ts";
 import { persist } from "./retry.ts";
+import { successorOf } from "./successor.ts";
 import { isOpen } from "./take-fact.ts";
 import type { Fact } from "./work.ts";
 
@@ -107,7 +108,9 @@ async function write(running: Running, next: Next): Promise<"written" | "fenced"
   }
   const started = state.startedAt !== undefined;
   const position = started ? state.position + state.appended : claim.threadPosition;
-  const answer = await commit({ ...key, entries: next.entries, position }, deps, held.lost);
+  const successor = await successorOf(next, { transcript: running.loaded.transcript, deps, signal: held.lost });
+  const born = successor ? { successor } : {};
+  const answer = await commit({ ...key, entries: next.entries, position, ...born }, deps, held.lost);
   if (answer.kind === "fenced") return "fenced";
   takeEntries(running, answer.entries);
   if (answer.kind === "behind") return "behind";

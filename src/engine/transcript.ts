@@ -6,6 +6,8 @@ export interface Transcript {
   /** Takes what an entry adds, in journal order. */
   take(entry: Entry): void;
   window(): readonly Message[];
+  /** An input that was received at this seq and not appended yet. */
+  received(seq: number): Message | undefined;
 }
 
 export interface TranscriptSeed {
@@ -47,6 +49,7 @@ export function openTranscript(seed: TranscriptSeed): Transcript {
       const lost = trimmed || newest.length < messages.length || !knowsInput;
       return lost ? withInput(newest, seed.input) : newest;
     },
+    received: (seq) => received.get(seq),
   };
 }
 

@@ -7,7 +7,7 @@ import { HoldfastError } from "../domain/errors.ts";
 import type { InputId, RunId } from "../domain/ids.ts";
 import { type Message, textOf } from "../domain/message.ts";
 import type { TicketRecord } from "../domain/ticket.ts";
-import type { Birth, BusyRule, BusyRun, Post, PostAnswer } from "../ports/store.ts";
+import type { Birth, BusyRule, BusyRun, Post } from "../ports/store.ts";
 import { anyone } from "./act-options.ts";
 import type { Desk } from "./desk.ts";
 import { post, tell } from "./outside-door.ts";
@@ -46,13 +46,22 @@ export async function tellReplaced({ entry, whenBusy }: Birth, desk: Desk): Prom
   }
 }
 
-/** It waits on nobody any more: its last ticket is decided, and it counts as running. */
-export function isAboutToMove({ active, choice }: BusyStart): boolean {
+/**
+ * Behind this run nobody waits for a person. It waits on nobody any more: its last ticket is decided, and it counts as
+ * running. Or it has refused the message as one that is `ending` and is still there: it was asked to cancel.
+ */
+export function makesWay({ active, choice }: BusyStart, ending: RunId | undefined): boolean {
+  if (active.run === ending) return true;
   return choice === undefined && active.status === "waiting" && active.tickets.length === 0;
 }
 
-/** The run that took the message, or undefined when it ended meanwhile and the start has to be tried again. */
-export async function joinActive(start: BusyStart, desk: Desk): Promise<RunId | undefined> {
+/**
+ * Who took the message; else the start has to be tried again, because the run takes no more messages (it has ended, or
+ * is on its way to that) or someone else was faster.
+ */
+export type Joined = { readonly kind: "joined"; readonly run: RunId } | { readonly kind: "ending" | "answered" };
+
+export async function joinActive(start: BusyStart, desk: Desk): Promise<Joined> {
   const { active, choice } = start;
   if (choice === "steer") return give(start, inputPost(start, desk), desk);
   const question = active.tickets.find((ticket) => ticket.kind === "input");
@@ -60,23 +69,19 @@ export async function joinActive(start: BusyStart, desk: Desk): Promise<RunId | 
   throw busy(start);
 }
 
-async function give(start: BusyStart, what: Post, desk: Desk): Promise<RunId | undefined> {
+async function give(start: BusyStart, what: Post, desk: Desk): Promise<Joined> {
   const answer = await post(what, desk);
-  if (answer.kind === "posted") return start.active.run;
+  if (answer.kind === "posted") return { kind: "joined", run: start.active.run };
   if (answer.kind === "started") {
-    if (answer.same) return answer.run;
+    if (answer.same) return { kind: "joined", run: answer.run };
     throw keyConflict(start.birth.key, answer.run);
   }
-  if (isOver(answer)) return undefined;
+  if (answer.kind === "settled") return { kind: "answered" };
+  if (answer.kind === "refused" && answer.code === "run-ended") return { kind: "ending" };
   const code = answer.kind === "refused" ? answer.code : "thread-busy";
   throw new HoldfastError(code, `Run ${start.active.run} did not take the message`, {
     details: { run: start.active.run },
   });
-}
-
-/** The run ended, or someone else answered: look again. */
-function isOver(answer: PostAnswer): boolean {
-  return answer.kind === "settled" || (answer.kind === "refused" && answer.code === "run-ended");
 }
 
 function startOf({ birth }: BusyStart): NonNullable<Post["start"]> {

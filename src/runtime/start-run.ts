@@ -10,7 +10,7 @@ import { Problems } from "../domain/problems.ts";
 import { type SchemaResult, type StandardSchema, showIssues } from "../domain/standard-schema.ts";
 import type { Birth } from "../ports/store.ts";
 import { anyone } from "./act-options.ts";
-import { busyRule, isAboutToMove, joinActive, tellReplaced } from "./busy-thread.ts";
+import { busyRule, joinActive, makesWay, tellReplaced } from "./busy-thread.ts";
 import { type Desk, surely } from "./desk.ts";
 import { tell } from "./outside-door.ts";
 import { readInput } from "./read-input.ts";
@@ -31,6 +31,7 @@ export interface StartRequest {
 export async function startRun(agent: Agent<unknown>, request: StartRequest, desk: Desk): Promise<RunId> {
   let birth = await prepare(agent, request, desk);
   const { run } = birth.entry.identity;
+  let ending: RunId | undefined;
   for (;;) {
     const answer = await surely(`Starting run ${run}`, desk, () => desk.store.create(birth));
     switch (answer.kind) {
@@ -45,14 +46,16 @@ export async function startRun(agent: Agent<unknown>, request: StartRequest, des
       case "run-exists":
         throw new HoldfastError("run-exists", `There is already a run ${run}`, { details: { run } });
       case "busy": {
-        const start = { birth, active: answer.active, choice: request.options.whenBusy };
-        if (isAboutToMove(start)) {
+        const { active } = answer;
+        const start = { birth, active, choice: request.options.whenBusy };
+        if (makesWay(start, ending)) {
           birth = { ...birth, whenBusy: "queue" };
           break;
         }
         const joined = await joinActive(start, desk);
-        if (joined) return joined;
-        break; // it ended meanwhile
+        if (joined.kind === "joined") return joined.run;
+        if (joined.kind === "ending") ending = active.run;
+        break;
       }
       default:
         return answer satisfies never;

@@ -1,9 +1,13 @@
-/** Whatever was said to a thread, by a start or through a handle, is read by exactly one run and answered by it. */
+/**
+ * Whatever was said to a thread, by a start or through a handle, is read by exactly one run and answered by it: the run
+ * it was given to, or its successor. Unread stays what a run was started with and had no time to begin, and what was
+ * cancelled.
+ */
 import type { Entry } from "../../domain/entry.ts";
 import { type Message, textOf } from "../../domain/message.ts";
 import type { PeopleLog } from "./people.ts";
 import type { Report } from "./violations.ts";
-import type { Watch, WatchedRun } from "./watch.ts";
+import { successorOf, type Watch, type WatchedRun } from "./watch.ts";
 
 export interface Answers {
   readonly log: PeopleLog;
@@ -15,15 +19,24 @@ export function checkAnswers({ log, watch, report }: Answers): void {
   for (const { text, run } of log.said) {
     const readers = [...watch.runs.values()].flatMap((each) => readsOf(each, text).map((seq) => ({ each, seq })));
     const what = `"${text}", given to ${run}, is read ${readers.length} times`;
-    const outcome = watch.runs.get(run)?.state.outcome?.kind;
+    const due = ownerOf(text, watch.runs.get(run), watch);
+    const isCompleted = due?.state.outcome?.kind === "completed";
     const [reader, ...others] = readers;
     if (others.length > 0) report("answered-once", what);
-    else if (!reader && outcome === "completed") report("answered-once", `${what} though it has completed`);
-    else if (reader && reader.each.key.run !== run) report("answered-once", `${what} by ${reader.each.key.run}`);
-    else if (reader && outcome === "completed" && !isAnswered(reader.each.entries, reader.seq)) {
+    else if (reader && reader.each !== due) report("answered-once", `${what} by ${reader.each.key.run}`);
+    else if (!reader && isCompleted) report("answered-once", `${what} though ${due.key.run} has completed`);
+    else if (reader && isCompleted && !isAnswered(due.entries, reader.seq)) {
       report("answered-once", `${what} and not answered`);
     }
   }
+}
+
+/** Who has to read it: the run it was given to, or the successor to which that one has left it. */
+function ownerOf(text: string, given: WatchedRun | undefined, watch: Watch): WatchedRun | undefined {
+  const successor = given && successorOf(given, watch);
+  const [created] = successor?.entries ?? [];
+  const isLeft = created?.type === "run-created" && created.input.some((message) => textOf(message) === text);
+  return isLeft ? successor : given;
 }
 
 /** Seqs of the entries that append a message with this text. */

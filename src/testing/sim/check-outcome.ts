@@ -1,6 +1,6 @@
 /** Checks once everything has come to rest: liveness, and what people were told against what the journal says. */
 import { foldAll } from "../../domain/apply.ts";
-import type { CallId } from "../../domain/ids.ts";
+import type { CallId, InputId } from "../../domain/ids.ts";
 import type { CallResult } from "../../domain/message.ts";
 import type { Decision, TicketCall } from "../../domain/ticket.ts";
 import { loadState } from "../../engine/load.ts";
@@ -8,7 +8,7 @@ import type { Store } from "../../ports/store.ts";
 import type { PeopleLog } from "./people.ts";
 import type { Plan } from "./plan.ts";
 import type { Report } from "./violations.ts";
-import type { Watch, WatchedRun, WatchedTicket } from "./watch.ts";
+import { successorOf, type Watch, type WatchedRun, type WatchedTicket } from "./watch.ts";
 
 export interface Outcome {
   readonly plan: Plan;
@@ -122,15 +122,28 @@ async function checkLate(run: WatchedRun, { plan, store, report }: Outcome): Pro
   }
 }
 
-/** An accepted input is read once or withdrawn; only a run that was stopped may leave one unread. */
+/** An accepted input of an ended run is read by it, or withdrawn, or left to its successor, or ends with a cancel: one of these. */
 function checkInputs({ log, watch, report }: Outcome): void {
   for (const { run, input, withdrawn } of log.inputs) {
     const known = watch.runs.get(run);
-    const taken = known?.takenInputs.get(input) ?? 0;
-    const what = `${run}: input ${input} was taken ${taken} times${withdrawn ? " and withdrawn" : ""}`;
-    if (taken + (withdrawn ? 1 : 0) > 1) report("inputs-once", what);
-    if (known?.state.outcome?.kind === "completed" && taken === 0 && !withdrawn) report("inputs-once", what);
+    if (!known) continue;
+    const ways = [...waysOf(known, input, watch), ...(withdrawn ? ["withdrawn"] : [])];
+    const isOpen = known.row.status !== "done" && ways.length === 0;
+    if (ways.length !== 1 && !isOpen) report("inputs-once", `${run}: input ${input} is ${ways.join(", ") || "lost"}`);
   }
+}
+
+function waysOf(run: WatchedRun, input: InputId, watch: Watch): readonly string[] {
+  const received = run.entries.find((entry) => entry.type === "input-received" && entry.input === input);
+  const message = received?.type === "input-received" ? received.message.id : undefined;
+  const left = successorOf(run, watch)?.state.created.request.inputIds.filter((id) => id === message) ?? [];
+  const last = run.entries.at(-1);
+  const ended = last?.type === "run-ended" && run.cancelSeq !== undefined ? (last.unread ?? []) : [];
+  return [
+    ...Array.from({ length: run.takenInputs.get(input) ?? 0 }, () => "read"),
+    ...left.map(() => "left to a successor"),
+    ...ended.filter((id) => id === input).map(() => "unread at a cancel"),
+  ];
 }
 
 /** L5: one settlement, everyone is told the same, at most one of them "mine". */

@@ -53,10 +53,10 @@ export function createWorldChecks(watch: () => Watch, report: Report): WorldChec
       }
     },
     modelAsked({ agent, step, attempt }) {
-      const run = watch().byAgent(agent);
-      const open = [...(run?.open.values() ?? [])].some(
-        (each) => each.kind === "model" && each.step === step && each.attempt === attempt,
-      );
+      const intents = watch()
+        .byAgent(agent)
+        .flatMap((run) => [...run.open.values()]);
+      const open = intents.some((each) => each.kind === "model" && each.step === step && each.attempt === attempt);
       if (!open) report("intent-before-effect", `the model of ${agent} is called for step ${step}, attempt ${attempt}`);
     },
     published({ run, seq }) {

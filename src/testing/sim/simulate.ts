@@ -24,7 +24,7 @@ import { createSimModel } from "./sim-model.ts";
 import { createSimTools } from "./sim-tools.ts";
 import { type Gallery, gatherSpectators, type Sitting } from "./spectators.ts";
 import type { CheckName, Report, Violation } from "./violations.ts";
-import { createWatch, type Watch, type WatchedRun } from "./watch.ts";
+import { createWatch, isStarted, type Watch, type WatchedRun } from "./watch.ts";
 import { drawWatchPlan } from "./watch-plan.ts";
 import { watchStore } from "./watched-store.ts";
 import { createWorld, type World } from "./world.ts";
@@ -130,7 +130,8 @@ function atRest(watch: Watch, { log, plan }: Crowd, { spectators }: Gallery): bo
   const { people } = plan;
   if (log.startsLeft > 0) return false;
   const all = [...watch.runs.values()];
-  if (people.waits && log.results.length < all.filter((run) => run.row.status === "done").length) return false;
+  const answered = all.filter((run) => run.row.status === "done" && isStarted(run)).length;
+  if (people.waits && log.results.length < answered) return false;
   const resting = all.every((run) => (people.helpful ? run.row.status === "done" : isSettled(run, watch)));
   return resting && spectators.every((each) => isComplete(each, watch));
 }
@@ -162,15 +163,17 @@ interface Stage {
 }
 
 function tally({ scheduler, watch, gallery, crowd }: Stage): Record<string, number> {
+  const all = [...watch.runs.values()];
   const names = [
     ...scheduler.trace.flatMap(({ fault }) => (fault === undefined ? [] : [`fault ${fault}`])),
-    ...[...watch.runs.values()].flatMap(namesOf),
+    ...all.flatMap(namesOf),
     ...gallery.spectators.flatMap(({ sittings }) => sittings).flatMap(framesOf),
   ];
   const { people, runs } = crowd.plan;
   const seen: Record<string, number> = {
     said: crowd.log.said.length,
-    steered: runs.length - watch.runs.size,
+    steered: runs.length - all.filter(isStarted).length,
+    succeeded: all.filter((run) => !isStarted(run)).length,
     refused: people.sends - crowd.log.inputs.length,
   };
   for (const name of names) seen[name] = (seen[name] ?? 0) + 1;

@@ -40,7 +40,8 @@ export interface WatchedRun {
 /** Shared by everything that checks. */
 export interface Watch {
   readonly runs: Map<RunId, WatchedRun>;
-  byAgent(agent: string): WatchedRun | undefined;
+  /** The run that was started with this agent, and the successors it may have. */
+  byAgent(agent: string): readonly WatchedRun[];
   landed(key: string): boolean;
 }
 
@@ -48,7 +49,7 @@ export function createWatch(landed: Watch["landed"]): Watch {
   const runs = new Map<RunId, WatchedRun>();
   return {
     runs,
-    byAgent: (agent) => [...runs.values()].find((run) => run.row.agent === agent),
+    byAgent: (agent) => [...runs.values()].filter((run) => run.row.agent === agent),
     landed,
   };
 }
@@ -73,6 +74,18 @@ export function watchRun(row: RunRow, created: Entry): WatchedRun {
 
 export function foldInto(run: WatchedRun, entry: Entry): void {
   run.state = apply(run.state, entry);
+}
+
+/** Of a run that has ended and left inputs to another. */
+export function successorOf(run: WatchedRun, watch: Watch): WatchedRun | undefined {
+  const last = run.entries.at(-1);
+  if (last?.type !== "run-ended" || last.successor === undefined) return undefined;
+  return watch.runs.get(last.successor);
+}
+
+/** Somebody asked for it: it is no successor. */
+export function isStarted({ state }: WatchedRun): boolean {
+  return state.created.identity.origin === "user";
 }
 
 /** Answers that let a call run, newest last. */

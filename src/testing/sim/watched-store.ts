@@ -33,11 +33,17 @@ export function watchStore(store: Store, watching: StoreWatching): Store {
       if (takesOver) await lookAtThread(watched, identity, at);
       return answer;
     },
-    commit: (commit) =>
-      write(watched, commit, {
-        act: () => store.commit(commit),
-        check: (answer, seen) => checkCommit(commit, answer, seen),
-      }),
+    async commit(commit) {
+      const at = watching.now();
+      try {
+        return await write(watched, commit, {
+          act: () => store.commit(commit),
+          check: (answer, seen) => checkCommit(commit, answer, seen),
+        });
+      } finally {
+        if (commit.successor) await look(watched, commit.successor.entry.identity, at);
+      }
+    },
     release: (release) =>
       write(watched, release, {
         act: () => store.release(release),
@@ -100,7 +106,10 @@ async function look(watched: Watched, key: RunKey, at: number): Promise<Write | 
   return { before, after, added, run, now: at, report };
 }
 
-/** An end promotes the next run of the thread, a birth may ask the active one to end: no other write changes two runs. */
+/**
+ * An end promotes the next run of the thread or bears its successor, a birth may ask the active one to end: no other
+ * write changes two runs.
+ */
 async function lookAtThread(
   watched: Watched,
   { run: written, thread }: Pick<RunRow, "run" | "thread">,
