@@ -65,7 +65,7 @@ export function assembleRuntime(parts: Parts): Runtime {
     threads: createThreads(desk),
     async *watch(filter = {}, options = {}) {
       refuseClosed();
-      const checked = checkWatch(options, ["after", "signal"]);
+      const checked = checkWatch(options, ["after", "from", "signal"]);
       yield* watch(await manySource(filter, desk, hub), checked, desk.closed);
     },
     close,

@@ -46,7 +46,7 @@ export function createRunHandle(id: RunId, desk: Desk, hub: WatchHub): Run<strin
     },
     pause: (options) => ask(held, "pause-requested", options),
     async *watch(options) {
-      const checked = checkWatch({ until: "end", ...options }, ["after", "until", "signal"]);
+      const checked = checkWatch({ until: "end", ...options }, ["after", "from", "until", "signal"]);
       yield* watch(await runSource(id, desk, hub), checked, desk.closed);
     },
     terminalEvent: () => terminalEvent(held),
@@ -123,6 +123,8 @@ function checkWait(options: WaitOptions, key: RunKey): void {
 export function checkWatch(options: WatchOptions, known: readonly string[]): WatchOptions {
   const problems = new Problems(options, known);
   problems.oneOf("until", ["end", "idle"]);
+  problems.oneOf("from", ["now"]);
+  if (options?.from !== undefined && options.after !== undefined) problems.add("from: does not go with a cursor");
   problems.optional("signal", (signal) => signal instanceof AbortSignal, "must be an AbortSignal");
   problems.refuse("invalid-options", "This cannot be watched");
   return options;

@@ -44,6 +44,8 @@ export type WatchEvent =
 export interface WatchOptions {
   /** Begin after this cursor; from the first event unless said. */
   readonly after?: string | undefined;
+  /** Leave out what has happened already; only without a cursor. */
+  readonly from?: "now";
   /** end: stop after run-ended · idle: also when the run waits. Across runs: watch until the signal says so. */
   readonly until?: "end" | "idle";
   readonly signal?: AbortSignal;

@@ -29,6 +29,10 @@ export async function runSource(run: RunId, desk: Desk, hub: WatchHub): Promise<
           agent: identity.agent,
         }));
     },
+    async now() {
+      const row = await read(desk, () => desk.store.run(key));
+      return { position: 0, seq: row?.head ?? 0 };
+    },
     order: (last, next) => (next.seq <= last.seq ? "seen" : next.seq === last.seq + 1 ? "next" : "hole"),
     async check(from) {
       const row = await read(desk, () => desk.store.run(key));
@@ -64,6 +68,10 @@ export async function manySource(filter: EventFilter, desk: Desk, hub: WatchHub)
       const rows = await read(desk, () => desk.store.readAll({ scope: desk.scope, after: from, limit: page, ...only }));
       const placed = (await Promise.all(rows.map((row) => hub.identities.place(row)))).flat();
       return placed.filter(({ place }) => isAfter(after, place));
+    },
+    async now() {
+      const position = await read(desk, () => desk.store.head());
+      return { position, seq: Number.MAX_SAFE_INTEGER };
     },
     order: (last, next) => (isAfter(last, next) ? "next" : "seen"),
     async check(from) {

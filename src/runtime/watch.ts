@@ -35,6 +35,8 @@ export interface Source {
   readonly ring: Ring<RingItem>;
   /** One page of the journal after a place, oldest first; empty at the head. */
   read(after: Place): Promise<readonly Placed[]>;
+  /** The place after everything there is. */
+  now(): Promise<Place>;
   /** How an item of the ring stands to the last event shown. */
   order(last: Place, next: Place): "next" | "seen" | "hole";
   /** A cursor that cannot be: ahead of the head. `erased`: history after it was taken away. */
@@ -65,8 +67,8 @@ const start: Place = { position: 0, seq: 0 };
 
 export async function* watch(source: Source, options: WatchOptions, closed: AbortSignal): AsyncGenerator<WatchEvent> {
   try {
-    const last = options.after === undefined ? start : readCursor(options.after, source.tag);
     const next = source.ring.head(); // W1
+    const last = await beginning(source, options);
     const watcher: Watcher = {
       source,
       options,
@@ -87,6 +89,11 @@ export async function* watch(source: Source, options: WatchOptions, closed: Abor
   } finally {
     source.leave();
   }
+}
+
+function beginning(source: Source, { after, from }: WatchOptions): Place | Promise<Place> {
+  if (after !== undefined) return readCursor(after, source.tag);
+  return from === "now" ? source.now() : start;
 }
 
 async function* refuseOrResync(watcher: Watcher): AsyncGenerator<WatchEvent> {

@@ -108,6 +108,7 @@ test("a signal stops what is in the ring already", async () => {
     wantsLive: () => true,
     partials: () => [],
     rest: async () => "going-on",
+    now: async () => ({ position: 0, seq: 0 }),
     pause: async () => undefined,
     leave: () => undefined,
   };
