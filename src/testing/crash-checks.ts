@@ -5,7 +5,7 @@
  * K2 Every call has exactly one result message.
  * K3 Every ticket is decided exactly once, and only after it was opened.
  * K4 Every settlement closes the attempt that is open; no intent is left open.
- * K5 Every input is read exactly once (or withdrawn), unless the run ended before.
+ * K5 Every input is read once, withdrawn, replaced, left to the successor, or named unread by a cancelled run: one of these.
  * K6 An unknown outcome has exactly one ticket, or none and the transcript says so; none once a cancel was asked for.
  * K7 The store's rows (run, tickets, thread, snapshot) say what the journal says.
  */
@@ -22,7 +22,7 @@ export async function problemsOf(story: RunStory, store: Store): Promise<readonl
     ...resultProblems(story),
     ...ticketProblems(story),
     ...effectProblems(story.entries),
-    ...inputProblems(story.entries),
+    ...inputProblems(story.entries, await successorIn(story, store)),
     ...unknownProblems(story.entries),
     ...rowProblems(story),
     ...(await foldProblems(story, store)),
@@ -91,21 +91,39 @@ function effectProblems(entries: readonly Entry[]): string[] {
 }
 
 /** K5. */
-function inputProblems(entries: readonly Entry[]): string[] {
-  const last = entries.at(-1);
-  const completed = last?.type === "run-ended" && last.outcome.kind === "completed";
+function inputProblems(entries: readonly Entry[], successor: Entry | undefined): string[] {
   return entries.flatMap((entry) => {
     if (entry.type !== "input-received") return [];
-    const { input } = entry;
-    const read = entries.filter((each) => each.type === "message-appended" && isInput(each.body, input)).length;
-    const withdrawn = entries.some((each) => each.type === "input-withdrawn" && each.input === input);
-    if (read > 1 || (read === 1 && withdrawn)) return [`input ${input} is read ${read} times`];
-    return read === 0 && !withdrawn && completed ? [`input ${input} is lost`] : [];
+    const { input, message } = entry;
+    const ways = entries.flatMap((each) => wayOf(each, input) ?? []);
+    const isLeft = successor?.type === "run-created" && successor.input.some(({ id }) => id === message.id);
+    if (isLeft) ways.push("left to the successor");
+    return ways.length === 1 ? [] : [`input ${input} is ${ways.join(" and ") || "lost"}`];
   });
 }
 
-function isInput(body: Extract<Entry, { type: "message-appended" }>["body"], input: string): boolean {
-  return body.kind === "input" && body.input === input;
+/** What an entry makes of an input, if anything. */
+function wayOf(entry: Entry, input: string): string | undefined {
+  switch (entry.type) {
+    case "message-appended":
+      return entry.body.kind === "input" && entry.body.input === input ? "read" : undefined;
+    case "input-withdrawn":
+      return entry.input === input ? "withdrawn" : undefined;
+    case "input-received":
+      return entry.replaces === input ? "replaced" : undefined;
+    case "run-ended":
+      return entry.outcome.kind === "cancelled" && entry.unread?.some((id) => id === input) ? "unread" : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** The birth of the run that the end of this one names. */
+async function successorIn({ entries, row }: RunStory, store: Store): Promise<Entry | undefined> {
+  const last = entries.at(-1);
+  if (last?.type !== "run-ended" || last.successor === undefined) return undefined;
+  const [created] = await store.readRun({ scope: row.scope, run: last.successor, after: 0, limit: 1 });
+  return created;
 }
 
 /** K6. */

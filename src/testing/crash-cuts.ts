@@ -8,7 +8,7 @@
 import { HoldfastError } from "../domain/errors.ts";
 import type { RunId } from "../domain/ids.ts";
 import type { ToolContext } from "../domain/tool.ts";
-import type { Birth } from "../ports/store.ts";
+import type { Birth, Commit } from "../ports/store.ts";
 import type { JudgedCall } from "../ports/tool-runner.ts";
 import type { Intercept, PortCall } from "./intercept.ts";
 
@@ -61,7 +61,8 @@ export function openProbe(cut: Cut | undefined, around: Intercept = (_call, proc
     if (dead) return never;
     const mine = { label: numbered(labelOf(call)), port: call.port, method: call.method, returned: false };
     const cutsHere = calls.push(mine) - 1 === cut?.at;
-    if (call.method === "create") births.add((call.args[0] as Birth).entry.identity.run);
+    const birth = birthIn(call);
+    if (birth) births.add(birth.entry.identity.run);
     const counts = call.method !== "sleep" ? 1 : 0;
     const stores = call.port === "store" ? 1 : 0;
     busy += counts;
@@ -117,6 +118,12 @@ export function openProbe(cut: Cut | undefined, around: Intercept = (_call, proc
     cutAt: () => cutAt,
     calls: () => calls.map((each) => ({ ...each })),
   };
+}
+
+/** A start, or an end that bears a successor. */
+function birthIn({ method, args }: PortCall): Birth | undefined {
+  if (method === "create") return args[0] as Birth;
+  return method === "commit" ? (args[0] as Commit).successor : undefined;
 }
 
 /** Every way in which every call of an uncut life can be cut. */

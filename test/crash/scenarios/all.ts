@@ -5,6 +5,7 @@ import { once } from "./once.ts";
 import { plain } from "./plain.ts";
 import { busyThreads } from "./threads-busy.ts";
 import { keptThreads } from "./threads-kept.ts";
+import { successors } from "./threads-successor.ts";
 
 export const scenarios: readonly CrashScenario[] = [
   ...plain,
@@ -13,4 +14,5 @@ export const scenarios: readonly CrashScenario[] = [
   ...ended,
   ...busyThreads,
   ...keptThreads,
+  ...successors,
 ];

@@ -5,5 +5,13 @@ import type { ExpectedRows } from "./expected-rows.ts";
 import { onceRows } from "./once-expected.ts";
 import { plainRows } from "./plain-expected.ts";
 import { threadRows } from "./threads-expected.ts";
+import { successorRows } from "./threads-successor-expected.ts";
 
-export const table: ExpectedRows = { ...plainRows, ...onceRows, ...decidedRows, ...endedRows, ...threadRows };
+export const table: ExpectedRows = {
+  ...plainRows,
+  ...onceRows,
+  ...decidedRows,
+  ...endedRows,
+  ...threadRows,
+  ...successorRows,
+};

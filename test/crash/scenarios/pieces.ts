@@ -72,11 +72,12 @@ interface Speaking {
   readonly answers: readonly ScriptedAnswer[];
   readonly tools?: readonly Tool[];
   readonly wallTime?: number;
+  readonly steps?: number;
 }
 
-export function clerk({ answers, tools = [], wallTime }: Speaking): Agent {
-  const budget = wallTime === undefined ? {} : { budget: { wallTime } };
-  return agent({ name: "clerk", model: scripted(answers), instructions: "Be brief.", tools, ...budget });
+export function clerk({ answers, tools = [], wallTime, steps }: Speaking): Agent {
+  const budget = { ...(wallTime === undefined ? {} : { wallTime }), ...(steps === undefined ? {} : { steps }) };
+  return agent({ name: "clerk", model: scripted(answers), instructions: "Be brief.", tools, budget });
 }
 
 export type Written = Omit<CrashScenario, "afterError" | "script"> & { readonly script?: CrashScenario["script"] };
