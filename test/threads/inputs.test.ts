@@ -115,6 +115,22 @@ onEveryStore((freshStore) => {
     expect(await store.head()).toBe(before);
   });
 
+  test("what was replaced by an edit can be neither changed nor taken back: it is there no more", async () => {
+    await using busy = await aBusyThread("approval", { store: freshStore() });
+    const { story, first, store } = busy;
+    const sent = await first.send("one");
+    const edited = await sent.edit("uno");
+    const before = await store.head();
+    for (const act of [() => sent.withdraw(), () => sent.edit("eins")]) {
+      await expect(act()).rejects.toMatchObject({ code: "input-not-found", details: { run: first.id } });
+    }
+    expect(await store.head()).toBe(before);
+    await edited.withdraw();
+    await expect(sent.withdraw()).rejects.toMatchObject({ code: "input-not-found" });
+    await busy.goOn();
+    await story.expectReply(first, "Heard first, ran.");
+  });
+
   test("an ended run and an unknown one take no input", async () => {
     await using busy = await aBusyThread("created", { store: freshStore() });
     const { first, second, story, store } = busy;
