@@ -13,7 +13,7 @@ import type { Birth, BirthAnswer } from "../../ports/store.ts";
 import { isRefused, takeover } from "../shared/busy-rule.ts";
 import { type Access, storeTime, type Tx } from "./access.ts";
 import { TryAgain } from "./failures.ts";
-import { type Job, keyOf } from "./jobs.ts";
+import { birthKeys, type Job } from "./jobs.ts";
 import { bodyOf } from "./journal.ts";
 import { listTickets } from "./tickets.ts";
 
@@ -23,12 +23,12 @@ export interface KnownManifests {
 }
 
 export function birthJob(access: Access, birth: Birth, manifests: KnownManifests): Job<BirthAnswer> {
-  const { scope, run, thread } = birth.entry.identity;
+  const { scope, thread } = birth.entry.identity;
   const body = bodyOf([birth.entry]);
   const manifest = manifests.has(birth) ? null : JSON.stringify(birth.manifest);
   return {
     scope,
-    keys: [keyOf({ scope, run }), `thread\n${scope}\n${thread}`, `start\n${scope}\n${birth.key}`],
+    keys: birthKeys(birth),
     bytes: body.length,
     needs: { threads: [{ scope, thread }] },
     write: (tx) => writeBirth(tx, access, { birth, body, manifest }),
@@ -100,7 +100,7 @@ async function askToEnd(tx: Tx, birth: Birth, place: Place): Promise<void> {
   if (request) await tx.run(cancel, [place.active, place.now, bodyOf([request])]);
 }
 
-const insert = `WITH new_thread AS (
+const insert = (taken: "" | "ON CONFLICT DO NOTHING"): string => `WITH new_thread AS (
     INSERT INTO hf.threads (no, scope, id, created_at, updated_at, position, erased, active)
     SELECT $2::bigint, $3::text, $5::text, $8::bigint, $8::bigint, 0, 0, $1::bigint WHERE $14::boolean
   ), joined AS (
@@ -112,7 +112,7 @@ const insert = `WITH new_thread AS (
     VALUES ($1::bigint, $3::text, $4::text, $2::bigint, $5::text, $6, $7::text, $8::bigint, $9::text, $10, $11,
       'created', 0, 1, 0, 0)
   ), new_key AS (
-    INSERT INTO hf.start_keys (scope, key, run, request_hash) VALUES ($3::text, $9::text, $4::text, $12)
+    INSERT INTO hf.start_keys (scope, key, run, request_hash) VALUES ($3::text, $9::text, $4::text, $12) ${taken}
   ), new_manifest AS (
     INSERT INTO hf.manifests (scope, fingerprint, body)
     SELECT $3::text, $7::text, $15::text WHERE $15::text IS NOT NULL ON CONFLICT DO NOTHING
@@ -120,12 +120,20 @@ const insert = `WITH new_thread AS (
   INSERT INTO hf.journal (at, scope, run, seq, n, time, m, format, body)
   VALUES (nextval('hf.positions'), $3::text, $1::bigint, 1, 1, $8::bigint, 0, ${entryFormat}, $13)`;
 
-async function insertBirth(tx: Tx, place: Place, added: Prepared & { readonly isQueued: boolean }): Promise<void> {
+interface NewRun extends Prepared {
+  readonly isQueued: boolean;
+  /** A start key that another run has: an error, unless it may stay with that run. */
+  readonly onTakenKey?: "ON CONFLICT DO NOTHING";
+}
+
+type NewPlace = Pick<Place, "no" | "new_thread" | "thread" | "now">;
+
+export async function insertBirth(tx: Tx, place: NewPlace, added: NewRun): Promise<void> {
   const { birth, body, manifest, isQueued } = added;
   const { scope, run, thread, agent } = birth.entry.identity;
   const turn = isQueued && takeover(birth) ? -place.no : place.no;
   const identity = [place.no, place.new_thread, scope, run, thread, agent, birth.entry.manifest.fingerprint];
   const rest = [place.now, birth.key, turn, isQueued, birth.requestHash, body, place.thread === null, manifest];
-  await tx.run(insert, [...identity, ...rest]);
+  await tx.run(insert(added.onTakenKey ?? ""), [...identity, ...rest]);
   tx.threads.add(place.new_thread);
 }

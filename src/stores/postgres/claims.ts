@@ -29,9 +29,9 @@ export const takeDue = `WITH free AS MATERIALIZED (
     ORDER BY due, no LIMIT $3 FOR NO KEY UPDATE SKIP LOCKED
   ), taken AS (
     UPDATE hf.runs SET epoch = epoch + 1, crashes = crashes + 1, lease_until = ${storeTime("$5")} + $4::bigint, claim_id = $6
-    FROM free WHERE runs.no = free.no RETURNING ${columns}, free.due AS was_due
+    WHERE no = ANY (ARRAY(SELECT no FROM free)) RETURNING ${columns}
   )
-  SELECT * FROM taken ORDER BY was_due, no`;
+  SELECT taken.* FROM taken JOIN free USING (no) ORDER BY free.due, no`;
 
 /** Rare, after an unknown outcome only: a walk over the runs that can be claimed is cheaper than one more index. */
 const findClaimed = `SELECT ${columns} FROM hf.runs

@@ -4,23 +4,25 @@
  * C4 Every projection of a commit is written after its row, in the same transaction, and only if the row was taken.
  * C5 Why a row was not taken is read from the row as it was locked: epoch first, then the head, then the end.
  */
-import { type RowChanges, rowChanges } from "../../domain/row-changes.ts";
+import { isHoldfastError } from "../../domain/errors.ts";
+import { rowChanges } from "../../domain/row-changes.ts";
 import type { Commit, CommitAnswer, Release } from "../../ports/store.ts";
 import { afterTheEnd, type Expectation, emptyCommit, journalRegressed } from "../shared/refusals.ts";
 import { type Access, type RowWait, storeTime, type Tx } from "./access.ts";
 import { type CommitRow, type PreparedCommit, writeRows } from "./commit-rows.ts";
 import type { Queries } from "./database.ts";
 import { endRun } from "./ends.ts";
-import { type Job, keyOf } from "./jobs.ts";
+import { birthKeys, type Job, keyOf } from "./jobs.ts";
 import { bodyOf, entriesAfter } from "./journal.ts";
-import { openTickets, settleTickets, takeInputs } from "./ticket-rows.ts";
+import { checkBirth } from "./successors.ts";
+import { openTickets, settleTickets, type TakenCommit, takeInputs } from "./ticket-rows.ts";
 
 export function commitJob(access: Access, commit: Commit): Job<CommitAnswer> {
   const changes = rowChanges(commit.entries);
   const prepared = { commit, changes, body: bodyOf(commit.entries) };
   return {
     scope: commit.scope,
-    keys: [keyOf(commit)],
+    keys: [keyOf(commit), ...(commit.successor ? birthKeys(commit.successor) : [])],
     bytes: prepared.body.length,
     needs: { runs: [commit], ...(changes.status === "done" ? { threadsOf: [commit] } : {}) },
     commit: prepared,
@@ -33,8 +35,9 @@ export function commitJob(access: Access, commit: Commit): Job<CommitAnswer> {
 }
 
 /** It changes its run's row and the journal, and nothing else. */
-export function isSimple({ status, opened, decided, takenInputs }: RowChanges): boolean {
-  return status !== "done" && opened.length + decided.length + takenInputs.length === 0;
+export function isSimple({ commit, changes }: PreparedCommit): boolean {
+  const { status, opened, decided, takenInputs } = changes;
+  return status !== "done" && !commit.successor && opened.length + decided.length + takenInputs.length === 0;
 }
 
 /** Simple commits as one statement that commits itself. Undefined where only a transaction can tell the answer. */
@@ -56,24 +59,34 @@ export async function writeCommits(
   access: Access,
   all: readonly PreparedCommit[],
 ): Promise<readonly Outcome<CommitAnswer>[]> {
+  const [first] = all;
+  const refused = first?.commit.successor && (await refusedBirth(tx, first));
+  if (refused) return [refused]; // it stands alone
   const rows = await writeRows(tx, access, all);
-  const taken = all.flatMap((prepared, index) => {
-    const row = rows[index];
-    return row && row.no !== null && row.time !== null
-      ? [{ ...prepared, no: row.no, thread: row.thread, at: row.time }]
-      : [];
-  });
+  const taken = all.flatMap((prepared, index) => takenOf(prepared, rows[index]));
   await openTickets(tx, taken);
   await settleTickets(tx, taken);
   await takeInputs(tx, taken);
-  for (const each of taken) {
-    const { commit, changes, no, thread, at } = each;
-    const position = commit.position + changes.messages;
-    if (changes.status === "done") await endRun(tx, { no, thread, position, at });
-  }
+  for (const each of taken) if (each.changes.status === "done") await endRun(tx, each);
   const outcomes: Outcome<CommitAnswer>[] = [];
   for (const [index, { commit }] of all.entries()) outcomes.push(await outcomeOf(tx, commit, rows[index]));
   return outcomes;
+}
+
+async function refusedBirth(tx: Tx, prepared: PreparedCommit): Promise<Outcome<CommitAnswer> | undefined> {
+  try {
+    await checkBirth(tx, prepared);
+    return undefined;
+  } catch (error) {
+    if (!isHoldfastError(error)) throw error;
+    return { error };
+  }
+}
+
+function takenOf(prepared: PreparedCommit, row: CommitRow | undefined): readonly TakenCommit[] {
+  if (!row || row.no === null || row.time === null) return [];
+  const { no, thread, time: at } = row;
+  return [{ ...prepared, no, thread, at }];
 }
 
 async function outcomeOf(tx: Tx, commit: Commit, row: CommitRow | undefined): Promise<Outcome<CommitAnswer>> {
@@ -82,6 +95,7 @@ async function outcomeOf(tx: Tx, commit: Commit, row: CommitRow | undefined): Pr
     const answer = await refusalOf(tx, commit, row);
     if (answer) return { answer };
   } catch (error) {
+    if (!isHoldfastError(error)) throw error;
     return { error };
   }
   return { error: row?.status === "done" ? afterTheEnd(commit.run) : emptyCommit(commit.run) };

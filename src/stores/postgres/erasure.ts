@@ -77,13 +77,14 @@ async function lockFamily(tx: Tx, scope: Scope, no: number): Promise<readonly nu
 const raiseErased = `INSERT INTO hf.erasures (scope, up_to)
   SELECT $1, coalesce(max(at), 0) FROM hf.journal WHERE run = ANY ($2::bigint[])
   ON CONFLICT (scope) DO UPDATE SET up_to = greatest(erasures.up_to, excluded.up_to)`;
-const removeStarts = `DELETE FROM hf.start_keys WHERE scope = $1 AND key = ANY (ARRAY(
+const removeStarts = `DELETE FROM hf.start_keys WHERE scope = $1
+  AND run = ANY (ARRAY(SELECT id FROM hf.runs WHERE no = ANY ($2::bigint[]))) AND key = ANY (ARRAY(
   SELECT start_key FROM hf.runs WHERE no = ANY ($2::bigint[])
   UNION ALL SELECT start_key FROM hf.post_keys WHERE run = ANY ($2::bigint[]) AND start_key IS NOT NULL))`;
-const countErased = `UPDATE hf.threads SET erased = erased + gone.messages FROM (
-    SELECT runs.thread, sum(m) AS messages FROM hf.journal JOIN hf.runs ON runs.no = journal.run
-    WHERE journal.run = ANY ($1::bigint[]) AND runs.start_pos IS NOT NULL GROUP BY runs.thread) AS gone
-  WHERE threads.no = gone.thread`;
+const countErased = `UPDATE hf.threads SET erased = erased + (
+    SELECT coalesce(sum(m), 0) FROM hf.journal WHERE run = ANY (ARRAY(
+      SELECT no FROM hf.runs WHERE no = ANY ($1::bigint[]) AND thread = threads.no AND start_pos IS NOT NULL)))
+  WHERE no = ANY (ARRAY(SELECT thread FROM hf.runs WHERE no = ANY ($1::bigint[])))`;
 
 async function erase(tx: Tx, scope: Scope, runs: readonly number[]): Promise<void> {
   await tx.run(raiseErased, [scope, runs]);

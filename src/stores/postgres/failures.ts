@@ -21,7 +21,8 @@ export type Failure =
 /** Rows were not as a job had found them when it took its locks. Nothing is written; the group begins anew. */
 export class TryAgain extends Error {}
 
-const repeated: readonly string[] = ["40001", "40P01"];
+/** And unique_violation: another transaction was first with a key, an id or a thread, and its rows are seen next time. */
+const repeated: readonly string[] = ["40001", "40P01", "23505"];
 /** lock_not_available: a foreign transaction holds the row. */
 const locked = "55P03";
 const tooMany: readonly string[] = ["53300", "53400", "53200"];
@@ -90,11 +91,6 @@ export function isStale(cause: unknown): boolean {
 export function sqlState(cause: unknown): string | undefined {
   const { code, severity } = (cause ?? {}) as { code?: unknown; severity?: unknown };
   return typeof code === "string" && typeof severity === "string" ? code : undefined;
-}
-
-export function constraintOf(cause: unknown): string | undefined {
-  const { constraint } = (cause ?? {}) as { constraint?: unknown };
-  return sqlState(cause) === "23505" && typeof constraint === "string" ? constraint : undefined;
 }
 
 /** In a few words, without the URL. */

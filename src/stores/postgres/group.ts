@@ -82,7 +82,7 @@ async function writeAtOnce(session: Session, access: Access, group: readonly Mem
     first.resolve(answer);
     return [];
   }
-  const commits = group.flatMap(({ job }) => (job.commit && isSimple(job.commit.changes) ? [job.commit] : []));
+  const commits = group.flatMap(({ job }) => (job.commit && isSimple(job.commit) ? [job.commit] : []));
   if (commits.length < group.length || segmentsOf(group).length > 1) return group;
   const answers = await writeSimple(session, access, commits);
   return group.filter((member, index) => {
@@ -110,14 +110,14 @@ async function writeSegment(tx: Tx, access: Access, segment: readonly Member[]):
   return outcomes;
 }
 
-/** Neighbours that are commits of different runs go together; everything else stands alone. */
+/** Neighbours that are commits of different runs go together; everything else, and what bears a successor, stands alone. */
 function segmentsOf(group: readonly Member[]): readonly (readonly Member[])[] {
   const segments: Member[][] = [];
   let runs = new Set<string>();
   for (const member of group) {
-    const [run = ""] = member.job.commit ? member.job.keys : [];
-    const isJoining = run !== "" && runs.size > 0 && !runs.has(run);
-    if (isJoining) segments.at(-1)?.push(member);
+    const { commit, keys } = member.job;
+    const run = commit && !commit.commit.successor ? (keys[0] ?? "") : "";
+    if (run !== "" && runs.size > 0 && !runs.has(run)) segments.at(-1)?.push(member);
     else {
       segments.push([member]);
       runs = new Set();

@@ -1,6 +1,6 @@
 /** A write that was asked for, as the writer sees it. */
 import type { Scope } from "../../domain/ids.ts";
-import type { RunKey } from "../../ports/store.ts";
+import type { Birth, RunKey } from "../../ports/store.ts";
 import type { Tx } from "./access.ts";
 import type { PreparedCommit } from "./commit-rows.ts";
 import type { Queries } from "./database.ts";
@@ -21,6 +21,12 @@ export interface Job<T> {
   readonly commit?: PreparedCommit;
   /** The job inside a transaction that has locked what it needs. */
   readonly write: (tx: Tx) => Promise<T>;
+}
+
+/** What a birth is ordered by. */
+export function birthKeys({ key, entry }: Birth): readonly string[] {
+  const { scope, run, thread } = entry.identity;
+  return [keyOf({ scope, run }), `thread\n${scope}\n${thread}`, `start\n${scope}\n${key}`];
 }
 
 /** Ids have no control characters, so the pair cannot be read in two ways. */

@@ -18,24 +18,24 @@ export interface Needs {
   readonly threadsOf?: readonly RunKey[];
 }
 
-const lockThreads = `SELECT no FROM hf.threads JOIN (
-    SELECT t.no FROM unnest($1::text[], $2::text[]) AS wanted (scope, id)
-      JOIN hf.threads AS t ON t.scope = wanted.scope AND t.id = wanted.id
-    UNION
-    SELECT r.thread FROM unnest($3::text[], $4::text[]) AS wanted (scope, id)
-      JOIN hf.runs AS r ON r.scope = wanted.scope AND r.id = wanted.id
-  ) AS wanted USING (no) ORDER BY no FOR UPDATE OF threads`;
+/** Sub-queries of one row each, and numbers as an array: a server that guesses wrong still goes through the indexes. */
+const runsNamed = (scopes: string, ids: string, column: "no" | "thread"): string => `SELECT found.${column}
+    FROM unnest(${scopes}::text[], ${ids}::text[]) AS wanted (scope, id) CROSS JOIN LATERAL (
+      SELECT no, thread FROM hf.runs WHERE runs.scope = wanted.scope AND runs.id = wanted.id LIMIT 1) AS found`;
+
+const lockThreads = `SELECT no FROM hf.threads WHERE no = ANY (ARRAY(
+    SELECT found.no FROM unnest($1::text[], $2::text[]) AS wanted (scope, id) CROSS JOIN LATERAL (
+      SELECT no FROM hf.threads WHERE threads.scope = wanted.scope AND threads.id = wanted.id LIMIT 1) AS found
+    UNION ${runsNamed("$3", "$4", "thread")}
+  )) ORDER BY no FOR UPDATE`;
 
 /** With a thread come its active run, which a birth may ask to end, and the next of its queue, which an end promotes. */
-const lockRuns = `SELECT no FROM hf.runs JOIN (
-    SELECT r.no FROM unnest($1::text[], $2::text[]) AS wanted (scope, id)
-      JOIN hf.runs AS r ON r.scope = wanted.scope AND r.id = wanted.id
-    UNION
-    SELECT t.active FROM unnest($3::bigint[]) AS wanted (no) JOIN hf.threads AS t ON t.no = wanted.no
-    UNION
-    SELECT next.no FROM unnest($3::bigint[]) AS wanted (no)
-      CROSS JOIN LATERAL (SELECT q.no FROM hf.runs AS q WHERE q.thread = wanted.no AND q.queued ORDER BY turn LIMIT $4) AS next
-  ) AS wanted USING (no) ORDER BY no FOR NO KEY UPDATE OF runs`;
+const lockRuns = `SELECT no FROM hf.runs WHERE no = ANY (ARRAY(
+    ${runsNamed("$1", "$2", "no")}
+    UNION SELECT active FROM hf.threads WHERE no = ANY ($3::bigint[]) AND active IS NOT NULL
+    UNION SELECT next.no FROM unnest($3::bigint[]) AS wanted (no) CROSS JOIN LATERAL (
+      SELECT no FROM hf.runs WHERE thread = wanted.no AND queued ORDER BY turn LIMIT $4) AS next
+  )) ORDER BY no FOR NO KEY UPDATE`;
 
 export async function lockRows(session: Session, needs: readonly Needs[]): Promise<Tx> {
   const threads = needs.flatMap((each) => each.threads ?? []);

@@ -127,6 +127,7 @@ CREATE TABLE hf.inbox (
   seq bigint NOT NULL,
   taken boolean NOT NULL,
   withdrawn_seq bigint,
+  replaced boolean NOT NULL,               -- withdrawn by an edit that took its place
   PRIMARY KEY (run, input)
 );
 CREATE INDEX inbox_unread ON hf.inbox (run) WHERE NOT taken AND withdrawn_seq IS NULL;

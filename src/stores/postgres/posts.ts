@@ -41,6 +41,7 @@ interface Subject {
   readonly input_seq: number | null;
   readonly input_taken: boolean;
   readonly input_withdrawn: number | null;
+  readonly input_replaced: boolean;
   readonly replaced_seq: number | null;
   readonly replaced_taken: boolean;
   readonly replaced_withdrawn: number | null;
@@ -51,7 +52,7 @@ const findSubject = `SELECT ${storeTime("$8")} AS now, run.no, run.status, run.h
     started.run AS started_run, started.request_hash AS started_hash,
     first.seq AS key_seq, first.time AS key_time, first_ticket.settlement AS key_settlement,
     ticket.record, ticket.settlement,
-    input.seq AS input_seq, input.taken AS input_taken, input.withdrawn_seq AS input_withdrawn,
+    input.seq AS input_seq, input.taken AS input_taken, input.withdrawn_seq AS input_withdrawn, input.replaced AS input_replaced,
     replaced.seq AS replaced_seq, replaced.taken AS replaced_taken, replaced.withdrawn_seq AS replaced_withdrawn,
     CASE WHEN $6::text IS NULL THEN 0 ELSE
       (SELECT count(*) FROM hf.inbox WHERE inbox.run = run.no AND NOT taken AND withdrawn_seq IS NULL) END AS unread
@@ -104,7 +105,8 @@ function firstAnswer(row: Subject, seq: number): PostAnswer {
 
 function subjectOf(row: Subject): PostSubject {
   const settlement = row.settlement === null ? {} : { settlement: JSON.parse(row.settlement) as SettlementRecord };
-  const input = inputOf(row.input_seq, row.input_taken, row.input_withdrawn);
+  const known = inputOf(row.input_seq, row.input_taken, row.input_withdrawn);
+  const input = known && (row.input_replaced ? { ...known, replaced: true } : known);
   const replaced = inputOf(row.replaced_seq, row.replaced_taken, row.replaced_withdrawn);
   return {
     status: row.status,
@@ -131,10 +133,10 @@ const insert = `WITH fact AS (
     INSERT INTO hf.start_keys (scope, key, run, request_hash)
     SELECT $1::text, $12::text, $2::text, $13::text WHERE $12::text IS NOT NULL
   ), received AS (
-    INSERT INTO hf.inbox (run, input, seq, taken)
-    SELECT $3::bigint, $10::text, $5::bigint, false WHERE $10::text IS NOT NULL
+    INSERT INTO hf.inbox (run, input, seq, taken, replaced)
+    SELECT $3::bigint, $10::text, $5::bigint, false, false WHERE $10::text IS NOT NULL
   ), withdrawn AS (
-    UPDATE hf.inbox SET withdrawn_seq = $5::bigint WHERE run = $3::bigint AND input = $11::text
+    UPDATE hf.inbox SET withdrawn_seq = $5::bigint, replaced = $10::text IS NOT NULL WHERE run = $3::bigint AND input = $11::text
   ), settled AS (
     UPDATE hf.tickets SET settlement = $9 WHERE scope = $1::text AND id = $8::text AND run = $3::bigint AND settlement IS NULL
   )

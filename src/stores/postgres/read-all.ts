@@ -13,22 +13,31 @@ import type { Queries } from "./database.ts";
 import { entriesIn, type JournalRow } from "./journal.ts";
 import { createFindHorizon, type FindHorizon, type Horizon } from "./positions.ts";
 
-const columns = "at, runs.id, runs.thread_id, runs.agent, seq, journal.epoch, time, format, body";
-
-const walkTail = `SELECT ${columns} FROM hf.journal JOIN hf.runs ON runs.no = journal.run
-  WHERE journal.scope = $1 AND at > $2 AND at <= $3 AND runs.agent = coalesce($5, runs.agent)
-    AND runs.thread_id = coalesce($6, runs.thread_id)
-  ORDER BY at LIMIT $4`;
+/** The run of each row is looked up by itself: the walk keeps to its index. */
+function walkTail({ agent, thread }: ReadAll): { readonly sql: string; readonly filters: readonly string[] } {
+  const asked = [
+    ["agent", agent],
+    ["thread_id", thread],
+  ].filter((pair): pair is [string, string] => pair[1] !== undefined);
+  const wanted = asked.map(([column], index) => `AND ${column} = $${index + 5}`).join(" ");
+  const sql = `SELECT at, owner.id, owner.thread_id, owner.agent, seq, epoch, time, format, body
+    FROM hf.journal CROSS JOIN LATERAL (
+      SELECT id, thread_id, agent FROM hf.runs WHERE no = journal.run ${wanted} LIMIT 1) AS owner
+    WHERE scope = $1 AND at > $2 AND at <= $3 ORDER BY at LIMIT $4`;
+  return { sql, filters: asked.map(([, value]) => value) };
+}
 
 const walkThread = `WITH page AS MATERIALIZED (
-    SELECT runs.id, runs.thread_id, runs.agent, journal.run, seq, at
-    FROM hf.runs JOIN hf.journal ON journal.run = runs.no
-    WHERE runs.thread = (SELECT no FROM hf.threads WHERE scope = $1 AND id = $6) AND runs.agent = coalesce($5, runs.agent)
-      AND at > $2 AND at <= $3
+    SELECT owner.id, owner.thread_id, owner.agent, run, seq, at
+    FROM hf.runs AS owner CROSS JOIN LATERAL (SELECT run, seq, at FROM hf.journal WHERE run = owner.no OFFSET 0) AS row
+    WHERE owner.thread = (SELECT no FROM hf.threads WHERE scope = $1 AND id = $6)
+      AND ($5::text IS NULL OR owner.agent = $5) AND at > $2 AND at <= $3
     ORDER BY at LIMIT $4
   )
   SELECT page.at, id, thread_id, agent, page.seq, epoch, time, format, body
-  FROM page JOIN hf.journal ON journal.run = page.run AND journal.seq = page.seq ORDER BY at`;
+  FROM page CROSS JOIN LATERAL (
+    SELECT epoch, time, format, body FROM hf.journal WHERE run = page.run AND seq = page.seq LIMIT 1) AS row
+  ORDER BY at`;
 
 /** So many positions are walked sooner than a long thread is sorted. */
 const tailRows = 1_000;
@@ -49,11 +58,11 @@ export function createFeed(schema: string, logger: Logger): Feed {
   const horizonOf = watched(createFindHorizon(schema), logger);
   return {
     async readAll(db, request) {
-      const { scope, after, limit, thread = null, agent = null } = request;
+      const { scope, after, limit, thread, agent } = request;
       const { horizon } = await horizonOf(db);
-      const isFar = thread !== null && horizon - after > tailRows;
-      const values = [scope, after, horizon, limit, agent, thread];
-      const rows = await db.all<Found>(isFar ? walkThread : walkTail, values);
+      const isFar = thread !== undefined && horizon - after > tailRows;
+      const { sql, filters } = isFar ? { sql: walkThread, filters: [agent ?? null, thread] } : walkTail(request);
+      const rows = await db.all<Found>(sql, [scope, after, horizon, limit, ...filters]);
       return rows.map((row) => committedRow(row, scope));
     },
     head: async (db) => (await horizonOf(db)).horizon,
