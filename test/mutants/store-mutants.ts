@@ -1,6 +1,6 @@
 /** Mutants that need no more than the Store interface. They sit inside the checks. */
 import type { EntryBody } from "../../src/domain/entry.ts";
-import type { Commit, CommitAnswer, Release, Store } from "../../src/ports/store.ts";
+import type { Birth, Commit, CommitAnswer, Release, Store } from "../../src/ports/store.ts";
 import { memory } from "../../src/stores/memory/memory.ts";
 import type { Wrap } from "../../src/testing/sim/wrap.ts";
 import { silentLogger } from "../../src/testing/test-process.ts";
@@ -52,6 +52,36 @@ function atAnyHead(type: EntryBody["type"]): Change {
   });
 }
 
+/** The run ends, and who should read what it has left is not born. */
+const endsAlone: Change = (store) => ({
+  commit: ({ successor: _successor, ...asked }) => store.commit(asked),
+});
+
+/** What was left is given to the successor twice. */
+const leavesTwice: Change = (store) => ({
+  commit: ({ successor, ...asked }) =>
+    store.commit({ ...asked, ...(successor ? { successor: doubled(successor) } : {}) }),
+});
+
+function doubled(birth: Birth): Birth {
+  const { entry } = birth;
+  const { request } = entry;
+  const input = [...entry.input, ...entry.input];
+  const inputIds = [...request.inputIds, ...request.inputIds];
+  return { ...birth, entry: { ...entry, input, request: { ...request, inputIds, inputCount: input.length } } };
+}
+
+/** What ends with a cancelled run is not named. */
+const namesNothing: Change = (store) => ({
+  commit: (asked) => store.commit({ ...asked, entries: asked.entries.map(unnamed) }),
+});
+
+function unnamed(entry: EntryBody): EntryBody {
+  if (entry.type !== "run-ended") return entry;
+  const { unread: _unread, ...rest } = entry;
+  return rest;
+}
+
 /** Somebody cancels each run while its last commit is on the way. */
 const cancelsAtTheEnd: Wrap = {
   ports: (ports) => ({
@@ -84,4 +114,7 @@ export const storeMutants: readonly Mutant[] = [
     among: cancelsAtTheEnd,
     within: 50,
   },
+  { name: "an end without its successor", wrap: inside(endsAlone), caughtBy: "inputs-once", within: 600 },
+  { name: "inputs left twice", wrap: inside(leavesTwice), caughtBy: "inputs-once", within: 600 },
+  { name: "a cancel that names nothing", wrap: inside(namesNothing), caughtBy: "inputs-once", within: 600 },
 ];

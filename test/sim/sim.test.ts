@@ -26,6 +26,7 @@ describe("the simulator", () => {
     expect(seen).toEqual(expect.arrayContaining(outcomes.map((kind) => `run ${kind}`)));
     const settled = ["done", "failed", "refused", "not-made", "lost", "aborted", "unknown"];
     expect(seen).toEqual(expect.arrayContaining(settled.map((kind) => `settled ${kind}`)));
+    expect(campaign?.seen.succeeded).toBeGreaterThan(10);
   });
 
   test("the same seed gives the same trace, byte for byte", async () => {

@@ -20,7 +20,7 @@ describe("watching in the simulator", () => {
     expect(campaign.broken && showBroken(campaign.broken)).toBeUndefined();
   });
 
-  test("they meet every kind of frame, every way to leave, and messages that come as a run ends", () => {
+  test("they meet every kind of frame, every way to leave, messages that come as a run ends, and successors", () => {
     const { seen = {} } = campaign ?? {};
     const frames = [
       "message-partial",
@@ -36,7 +36,8 @@ describe("watching in the simulator", () => {
       ...sittings.map((name) => `sitting ${name}`),
       ...["done", "lost", "failed", "aborted", "not-made"].map((kind) => `settled ${kind}`),
     ];
-    for (const name of [...names, "said", "steered", "refused"]) expect(seen[name], name).toBeGreaterThan(10);
+    for (const name of [...names, "said", "steered", "refused", "succeeded"])
+      expect(seen[name], name).toBeGreaterThan(10);
   });
 
   test("the same seed gives the same trace and the same frames", async () => {

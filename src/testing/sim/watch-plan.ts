@@ -70,7 +70,7 @@ function drawRun(index: number, { random, numbers }: Drawing): RunPlan {
     startTwice: random.chance(0.05),
     whenBusy: index === 1 ? "queue" : random.pick(["queue", "steer", "steer", "interrupt"]),
     steps: Array.from({ length }, (_, step) => drawStep({ random, numbers }, step + 1 === length)),
-    budget: {},
+    budget: random.chance(0.2) ? { steps: length } : {}, // what comes late is left to a successor
   };
 }
 
