@@ -107,11 +107,22 @@ export function composeRuntime(ports: RuntimePorts, agents: readonly BoundAgent[
   const dispatcher = agentNames.length === 0 ? undefined : createInProcessDispatcher(worker);
   dispatcher?.serve((held) => backend.executeRoot(held));
   async function shutDown(): Promise<void> {
-    await dispatcher?.close();
-    await ports.bus.close();
-    await ports.store.close();
+    try {
+      await dispatcher?.close();
+    } finally {
+      await closeBoth(ports);
+    }
   }
   return assembleRuntime({ ...ports, live, scope, pollMs, watchPollMs, agentNames, shutDown });
+}
+
+/** Each is closed, whatever happens to the other. */
+async function closeBoth({ bus, store }: Pick<RuntimePorts, "bus" | "store">): Promise<void> {
+  try {
+    await bus.close();
+  } finally {
+    await store.close();
+  }
 }
 
 function checkOptions(options: RuntimeOptions): readonly Agent<unknown>[] {

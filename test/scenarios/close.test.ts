@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { tool } from "../../src/index.ts";
+import { createRuntime, memory, tool } from "../../src/index.ts";
+import type { StoreDefinition } from "../../src/ports/store.ts";
 import { aModelThat, anAgentWith, callsTool, given, says } from "../../src/testing/story.ts";
 import { aGate, aMoment, never, untilAborted } from "./moments.ts";
 import { onEveryStore } from "./stores.ts";
@@ -111,4 +112,27 @@ onEveryStore((freshStore) => {
     await story.answer(run, "ask", 1);
     await story.expectReply(run, "Done.");
   });
+});
+
+test("close closes the bus and the store, whichever of them fails", async () => {
+  const closed: string[] = [];
+  const definition = memory();
+  const failing: StoreDefinition = {
+    name: "failing",
+    open: async (deps) => ({
+      ...(await definition.open(deps)),
+      close: async () => void closed.push("store"),
+    }),
+    bus: () => ({
+      publish: async () => undefined,
+      subscribe: () => () => undefined,
+      close: async () => {
+        closed.push("bus");
+        throw new Error("the bus is gone");
+      },
+    }),
+  };
+  const runtime = await createRuntime({ store: failing });
+  await expect(runtime.close()).rejects.toThrow("the bus is gone");
+  expect(closed).toEqual(["bus", "store"]);
 });
