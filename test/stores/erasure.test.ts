@@ -1,5 +1,9 @@
 /** H3: what is erased is gone from every table, and every table has been thought of. */
+import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { agent, createRuntime } from "../../src/index.ts";
+import { scripted } from "../../src/providers/scripted.ts";
+import { sqlite } from "../../src/sqlite.ts";
 import type { Connection } from "../../src/stores/sqlite/database.ts";
 import { tablesOfRun } from "../../src/stores/sqlite/erasure.ts";
 import {
@@ -16,7 +20,7 @@ import {
   ticketOf,
   write,
 } from "../../src/testing/conformance/store-fixtures.ts";
-import { watched } from "./watched-store.ts";
+import { deps, freshPath, watched } from "./watched-store.ts";
 
 /** They outlive runs and threads: no row of theirs belongs to one. */
 const kept = ["migrations", "manifests", "content", "high_water", "erasures"];
@@ -80,4 +84,20 @@ test("H3 an erasure that fails in the middle erases nothing", async () => {
     expect(countsOf(connection(), erased)).toEqual(before);
   }
   expect(await store.deleteThread({ ...threadKey("t"), children: "cascade" })).toMatchObject({ kind: "deleted" });
+});
+
+test("O3 an erased text is neither in the file nor in its WAL, before and after close", async () => {
+  const path = freshPath();
+  const secret = "the-secret-of-ana-4711";
+  const told = agent({ name: "told", model: scripted(["ok"]), instructions: "" });
+  const runtime = await createRuntime({ agents: [told], store: sqlite(path), logger: deps.logger });
+  const holdsSecret = (): boolean =>
+    [path, `${path}-wal`].some((file) => existsSync(file) && readFileSync(file).includes(secret));
+  const run = await runtime.start(told, secret);
+  await run.result();
+  expect(holdsSecret()).toBe(true);
+  await runtime.runs.erase(run.id);
+  expect(holdsSecret()).toBe(false);
+  await runtime.close();
+  expect(holdsSecret()).toBe(false);
 });

@@ -3,7 +3,8 @@
  *
  * O1 The file is looked at through a read-only connection first; what does not fit is refused with the file untouched.
  * O2 WAL and the durability asked for are read back: a setting that did not take is an error, not a hope.
- * O3 A file that another process holds is waited for without blocking.
+ * O3 What is deleted is overwritten (secure_delete): an erased text is in no free page.
+ * O4 A file that another process holds is waited for without blocking.
  */
 import { statSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
@@ -63,6 +64,7 @@ function openOnce(options: DatabaseOptions, now: () => number): Connection {
     if (isNew) db.script(`PRAGMA page_size = ${options.pageSize}`);
     insist(db, "journal_mode", { value: "wal", path });
     insist(db, "synchronous", { value: synchronous[options.durability], path });
+    insist(db, "secure_delete", { value: 1, path });
     if (options.checkpointPages !== undefined) db.script(`PRAGMA wal_autocheckpoint = ${options.checkpointPages}`);
     migrate(db, path, now());
     probe?.opened?.(db);

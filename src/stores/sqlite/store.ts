@@ -9,6 +9,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Entry } from "../../domain/entry.ts";
 import type { ReadRun, Store, StoreDeps } from "../../ports/store.ts";
+import type { DeleteAnswer } from "../../ports/thread-store.ts";
 import { storeClosed } from "../shared/refusals.ts";
 import type { Access } from "./access.ts";
 import { birthJob } from "./births.ts";
@@ -55,6 +56,11 @@ function createSqliteStore(db: Connection, { path, clock, logger }: StoreContext
     if (closing !== undefined) throw storeClosed();
     return readPatiently(path, look);
   }
+  async function erase(prepare: () => Job<DeleteAnswer>): Promise<DeleteAnswer> {
+    const answer = await write(prepare);
+    if (answer.kind === "deleted") emptyLog(db, { path, logger });
+    return answer;
+  }
   async function close(): Promise<void> {
     await writer.drain();
     db.close();
@@ -77,8 +83,8 @@ function createSqliteStore(db: Connection, { path, clock, logger }: StoreContext
     threads: (list) => read(() => listThreads(db, list)),
     changeThread: (change) => write(() => changeThreadJob(access, change)),
     messages: (list) => read(() => readMessages(db, list)),
-    deleteThread: (what) => write(() => deleteThreadJob(access, what)),
-    eraseRun: (key) => write(() => eraseRunJob(access, key)),
+    deleteThread: (what) => erase(() => deleteThreadJob(access, what)),
+    eraseRun: (key) => erase(() => eraseRunJob(access, key)),
     runs: (list) => read(() => listRuns(db, list)),
     countRuns: (filter) => read(() => countRuns(db, filter)),
     head: () => read(() => headPosition(db)),
@@ -94,6 +100,19 @@ function createSqliteStore(db: Connection, { path, clock, logger }: StoreContext
       return closing;
     },
   };
+}
+
+/**
+ * The WAL still holds the pages as they were before the erasure. It cannot be emptied while another process reads: then
+ * the next checkpoint does it, at the latest that of the last close.
+ */
+function emptyLog(db: Connection, { path, logger }: Pick<StoreContext, "path" | "logger">): void {
+  try {
+    const row = db.get<{ busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)");
+    if (row?.busy === 1) logger.note("Erased text stays in the WAL until its next checkpoint", { path });
+  } catch (cause) {
+    logger.note("Erased text stays in the WAL until its next checkpoint", { path, cause: String(cause) });
+  }
 }
 
 function readRun({ db, places }: Access, request: ReadRun): readonly Entry[] {
