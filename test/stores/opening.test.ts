@@ -96,6 +96,7 @@ test("O2 journal, durability and page size are in force", async () => {
     expect(connection().get("PRAGMA journal_mode")).toMatchObject({ journal_mode: "wal" });
     expect(connection().get("PRAGMA synchronous")).toMatchObject({ synchronous: level });
     expect(connection().get("PRAGMA secure_delete")).toMatchObject({ secure_delete: 1 });
+    expect(connection().get("PRAGMA journal_size_limit")).toMatchObject({ journal_size_limit: 64 * 1024 * 1024 });
     expect(connection().get("PRAGMA page_size")).toMatchObject({ page_size: 4096 });
     expect(connection().get("PRAGMA busy_timeout")).toMatchObject({ timeout: 0 });
   }

@@ -30,6 +30,8 @@ export interface DatabaseOptions {
 const leastSqlite = [3, 51, 3] as const;
 const synchronous = { full: 2, normal: 1 } as const;
 const openRetryMs = 5;
+/** What a burst made of the WAL is given back to the disk by the next checkpoint that empties it. */
+const walBytes = 64 * 1024 * 1024;
 
 export async function openDatabase(options: DatabaseOptions, now: () => number): Promise<Connection> {
   checkVersion();
@@ -65,6 +67,7 @@ function openOnce(options: DatabaseOptions, now: () => number): Connection {
     insist(db, "journal_mode", { value: "wal", path });
     insist(db, "synchronous", { value: synchronous[options.durability], path });
     insist(db, "secure_delete", { value: 1, path });
+    insist(db, "journal_size_limit", { value: walBytes, path });
     if (options.checkpointPages !== undefined) db.script(`PRAGMA wal_autocheckpoint = ${options.checkpointPages}`);
     migrate(db, path, now());
     probe?.opened?.(db);
