@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, onTestFinished } from "vitest";
+import { nodeClock } from "../../src/platform/node-clock.ts";
 import type { Store, StoreDefinition, StoreDeps } from "../../src/ports/store.ts";
 import { type PostgresStoreOptions, postgresStore } from "../../src/stores/postgres/postgres.ts";
 
@@ -82,7 +83,7 @@ afterAll(async () => {
 });
 
 export const deps: StoreDeps = {
-  clock: { now: () => Date.now(), sleep: (ms) => delay(ms) },
+  clock: { now: () => Date.now(), monotonic: () => performance.now(), sleep: (ms) => delay(ms) },
   logger: { warn: () => undefined, note: () => undefined },
 };
 

@@ -12,7 +12,6 @@ const store = await ready();
 const until = Date.now() + Number(process.env.CHURN_MS ?? 10_000);
 const draw = createDraw([...name].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), 7));
 const counts: Record<string, number> = {};
-const born: string[] = [];
 
 async function counted(kind: string, act: () => Promise<unknown>): Promise<void> {
   let result = kind;
@@ -27,8 +26,7 @@ async function counted(kind: string, act: () => Promise<unknown>): Promise<void>
 async function birth(from: Store, n: number): Promise<void> {
   const run = `${name}-${n}`;
   const whenBusy = (["queue", "queue", "interrupt", "supersede", "reject"] as const)[draw(5)]!;
-  const answer = await from.create({ ...birthOf(run, { thread: `t${draw(4)}` }), whenBusy });
-  if (answer.kind === "created") born.push(run);
+  await from.create({ ...birthOf(run, { thread: `t${draw(4)}` }), whenBusy });
 }
 
 async function work(from: Store, claim: Claim): Promise<void> {
@@ -41,9 +39,11 @@ async function work(from: Store, claim: Claim): Promise<void> {
 
 for (let round = 0; Date.now() < until; round += 1) {
   const births = Array.from({ length: 1 + draw(6) }, (_, n) => counted("birth", () => birth(store, round * 10 + n)));
-  const posts = Array.from({ length: draw(8) }, (_, n) => {
-    const run = born[born.length - 1 - draw(Math.min(20, born.length))] ?? "none";
-    const post = draw(2) === 0 ? cancelOf(run) : inputTo(run, `i${round}-${n}`);
+  // Runs of all processes, in no order: without one, groups would wait for each other in a circle.
+  const known = await store.runs({ scope: scopeA, order: "newest", limit: 12 });
+  const posts = Array.from({ length: draw(12) }, (_, n) => {
+    const { run } = known[draw(known.length)] ?? { run: "none" };
+    const post = draw(6) === 0 ? cancelOf(run) : inputTo(run, `${name}-${round}-${n}`);
     return counted("post", () => store.post(post));
   });
   const claims = store.claim({

@@ -1,5 +1,5 @@
 /** What every child process does first: open the store it was told of, and wait for the word to begin. */
-import { setTimeout as delay } from "node:timers/promises";
+import { nodeClock } from "../../../src/platform/node-clock.ts";
 import type { Store } from "../../../src/ports/store.ts";
 import { postgresStore } from "../../../src/stores/postgres/postgres.ts";
 
@@ -7,7 +7,7 @@ export const [url = "", schema = "", name = ""] = process.argv.slice(2);
 
 export async function ready(): Promise<Store> {
   const store = await postgresStore({ url, schema, connections: 5 }).open({
-    clock: { now: () => Date.now(), sleep: (ms) => delay(ms) },
+    clock: { now: () => Date.now(), monotonic: () => performance.now(), sleep: (ms) => delay(ms) },
     logger: { warn: () => undefined, note: () => undefined },
   });
   process.stdout.write("ready\n");
