@@ -83,7 +83,7 @@ afterAll(async () => {
 });
 
 export const deps: StoreDeps = {
-  clock: { now: () => Date.now(), monotonic: () => performance.now(), sleep: (ms) => delay(ms) },
+  clock: nodeClock,
   logger: { warn: () => undefined, note: () => undefined },
 };
 

@@ -7,7 +7,7 @@ export const [url = "", schema = "", name = ""] = process.argv.slice(2);
 
 export async function ready(): Promise<Store> {
   const store = await postgresStore({ url, schema, connections: 5 }).open({
-    clock: { now: () => Date.now(), monotonic: () => performance.now(), sleep: (ms) => delay(ms) },
+    clock: nodeClock,
     logger: { warn: () => undefined, note: () => undefined },
   });
   process.stdout.write("ready\n");
