@@ -31,7 +31,7 @@ interface Case {
 }
 
 const deps = {
-  clock: { now: () => Date.now(), sleep: () => Promise.resolve() },
+  clock: { now: () => Date.now(), monotonic: () => performance.now(), sleep: () => Promise.resolve() },
   logger: { warn: () => undefined, note: () => undefined },
 };
 

@@ -3,8 +3,11 @@
  * The store decides who owns a run; everything here may be late, lost or doubled without harm.
  *
  * P1 No run is held twice at once: a run in hand is not taken again before `advance` has returned.
- * P2 A lease that could not be renewed in time is lost: `lost` aborts before another worker may own the run.
+ * P2 A lease that could not be renewed in time is lost: `lost` aborts when its time, counted here from before it was
+ *    asked for, is over and a renewal has not answered. Renewals go on until the last run is out of hand.
  * P3 One timer for all waiting runs, one for all leases.
+ * P4 A process does not take its own runs from itself: leases that ran out while it slept are renewed before it claims.
+ * P5 A process that goes begins nothing new and gives every run back as soon as nothing of it is in flight.
  */
 import type { RunId, Scope } from "../domain/ids.ts";
 import type { Bus, Hint } from "../ports/bus.ts";
@@ -34,6 +37,9 @@ interface Worker {
   readonly advance: Advance;
   readonly inHand: Map<RunId, Held>;
   readonly stop: AbortController;
+  isLeaving: boolean;
+  /** Nothing is in hand any more. */
+  readonly over: AbortController;
   /** Something may be claimable since the last look. */
   woken: boolean;
   wakeUp: (() => void) | undefined;
@@ -42,8 +48,22 @@ interface Worker {
 interface Held extends HeldClaim {
   readonly done: Promise<void>;
   readonly lose: () => void;
+  readonly leave: () => void;
   readonly moved: (seq: number) => void;
-  readonly renewed: (leaseUntil: number) => void;
+  readonly renewed: (leaseUntil: number, times: LeaseTimes) => void;
+  renewing: Promise<void> | undefined;
+}
+
+interface Taken {
+  readonly claim: Claim;
+  /** By this process's own count, before it was asked for. */
+  readonly asked: number;
+}
+
+/** By this process's own count: before the lease was asked for, and when the answer was there. */
+interface LeaseTimes {
+  readonly asked: number;
+  readonly answered: number;
 }
 
 const claimBatch = 64;
@@ -51,7 +71,8 @@ const claimBatch = 64;
 export function createInProcessDispatcher(options: InProcessOptions): Dispatcher {
   let worker: Worker | undefined;
   let unsubscribe: (() => void) | undefined;
-  let loops: Promise<unknown> = Promise.resolve();
+  let claiming: Promise<void> = Promise.resolve();
+  let renewing: Promise<void> = Promise.resolve();
   return {
     serve(advance) {
       const serving: Worker = {
@@ -59,20 +80,25 @@ export function createInProcessDispatcher(options: InProcessOptions): Dispatcher
         advance,
         inHand: new Map(),
         stop: new AbortController(),
+        isLeaving: false,
+        over: new AbortController(),
         woken: false,
         wakeUp: undefined,
       };
       worker = serving;
       unsubscribe = options.bus.subscribe((hint) => hear(serving, hint));
-      loops = Promise.all([claimLoop(serving), renewLoop(serving)]);
+      claiming = claimLoop(serving);
+      renewing = renewLoop(serving);
     },
     async close() {
       unsubscribe?.();
       if (!worker) return;
       worker.stop.abort();
       wake(worker);
-      await loops; // what was being claimed is in hand now
+      await claiming; // what was being claimed is in hand now
       await drain(worker);
+      worker.over.abort("drained");
+      await renewing;
     },
   };
 }
@@ -102,40 +128,57 @@ async function claimSome(worker: Worker): Promise<boolean> {
   const { options } = worker;
   const limit = Math.min(claimBatch, options.concurrency - worker.inHand.size);
   if (limit <= 0) return false;
+  await renewLate(worker);
   const { scope, agents, leaseMs } = options;
   const request = { scope, agents, leaseMs, limit, claimId: options.ids.next() };
+  const asked = options.clock.monotonic();
   try {
     const claims = await options.store.claim(request);
-    for (const claim of claims) take(worker, claim);
+    for (const claim of claims) take(worker, { claim, asked });
     return claims.length === limit;
   } catch (cause) {
     options.logger.warn("Claiming runs failed; it is tried again", { cause: String(cause) });
-    await recoverClaims(worker, request);
+    await recoverClaims(worker, request, asked);
     return false;
   }
 }
 
+/** P4: after a sleep, a stall or a jump of the clock our own runs look free. The epoch says whether they still are ours. */
+async function renewLate(worker: Worker): Promise<void> {
+  const { clock } = worker.options;
+  const late = [...worker.inHand.values()].filter((held) => held.timeLeft() <= 0 || held.leaseUntil() <= clock.now());
+  await Promise.all(late.map((held) => renewOnce(worker, held)));
+}
+
 /** The claim may have been made: the same claim id answers it again. */
-async function recoverClaims(worker: Worker, request: Parameters<Store["claim"]>[0]): Promise<void> {
+async function recoverClaims(worker: Worker, request: Parameters<Store["claim"]>[0], asked: number): Promise<void> {
   const { store, clock, pollMs } = worker.options;
   try {
-    for (const claim of await store.claim({ ...request, again: true })) take(worker, claim);
+    for (const claim of await store.claim({ ...request, again: true })) take(worker, { claim, asked });
   } catch {
     await clock.sleep(pollMs, worker.stop.signal); // their leases run out and they are claimed anew
   }
 }
 
-function take(worker: Worker, claim: Claim): void {
+function take(worker: Worker, taken: Taken): void {
+  const { claim, asked } = taken;
   const before = worker.inHand.get(claim.run);
-  if (before) return takeAfter(worker, claim, before); // P1
+  if (before) return takeAfter(worker, taken, before); // P1
+  const { clock, leaseMs } = worker.options;
   const lost = new AbortController();
+  const leaving = new AbortController(); // its own: listeners on one that lives as long as the process would pile up
+  if (worker.isLeaving) leaving.abort("closing");
   let { leaseUntil } = claim;
+  let times: LeaseTimes = { asked, answered: clock.monotonic() };
   let listener: ((seq: number) => void) | undefined;
   let seen = 0;
   const holding: HeldClaim = {
     claim,
     leaseUntil: () => leaseUntil,
+    timeLeft: () => times.asked + leaseMs - clock.monotonic(),
+    storeNow: () => leaseUntil - leaseMs + (clock.monotonic() - times.answered),
     lost: lost.signal,
+    leaving: leaving.signal,
     onMoved: (next) => {
       listener = next;
       if (seen > 0) next(seen);
@@ -148,24 +191,25 @@ function take(worker: Worker, claim: Claim): void {
   worker.inHand.set(claim.run, {
     ...holding,
     done,
+    renewing: undefined,
     lose: () => lost.abort(),
+    leave: () => leaving.abort("closing"),
     moved: (seq) => {
       seen = Math.max(seen, seq);
       listener?.(seq);
     },
-    renewed: (until) => {
+    renewed: (until, renewedAt) => {
       leaseUntil = until;
+      times = renewedAt;
     },
   });
 }
 
 /** The run was given back, or lost, and claimed again before its loop had returned: that claim is over, this one counts. */
-function takeAfter(worker: Worker, claim: Claim, before: Held): void {
+function takeAfter(worker: Worker, taken: Taken, before: Held): void {
   before.lose();
-  before.done.then(
-    () => take(worker, claim),
-    () => take(worker, claim),
-  );
+  const next = (): void => take(worker, taken);
+  before.done.then(next, next);
 }
 
 async function advance(worker: Worker, held: HeldClaim): Promise<void> {
@@ -194,33 +238,59 @@ async function sleepUntilDue(worker: Worker): Promise<void> {
 }
 
 async function renewLoop(worker: Worker): Promise<void> {
-  const { clock, leaseMs } = worker.options;
-  while (!worker.stop.signal.aborted) {
-    await clock.sleep(leaseMs / 3, worker.stop.signal);
-    await Promise.all([...worker.inHand.values()].map((held) => renew(worker, held)));
+  const { clock } = worker.options;
+  while (!worker.over.signal.aborted) {
+    await clock.sleep(untilNextLook(worker), worker.over.signal);
+    for (const held of worker.inHand.values()) {
+      if (held.timeLeft() <= 0 && held.renewing)
+        held.lose(); // P2: its time is over and nobody has answered
+      else renewOnce(worker, held).catch(() => undefined);
+    }
   }
+}
+
+function untilNextLook({ inHand, options }: Worker): number {
+  const third = options.leaseMs / 3;
+  const left = [...inHand.values()].map((held) => held.timeLeft());
+  return Math.max(third / 10, Math.min(third, ...left));
+}
+
+/** One renewal of a run at a time, so that one that hangs stops no other. */
+function renewOnce(worker: Worker, held: Held): Promise<void> {
+  held.renewing ??= renew(worker, held).finally(() => {
+    held.renewing = undefined;
+  });
+  return held.renewing;
 }
 
 async function renew(worker: Worker, held: Held): Promise<void> {
   const { store, clock, logger, leaseMs } = worker.options;
   const { scope, run, epoch } = held.claim;
+  const asked = clock.monotonic();
   try {
     const answer = await store.renew({ scope, run, epoch, leaseMs });
     if (answer.kind === "fenced") return held.lose();
-    held.renewed(answer.leaseUntil);
+    held.renewed(answer.leaseUntil, { asked, answered: clock.monotonic() });
     held.moved(answer.head);
   } catch (cause) {
     logger.warn(`The lease of run ${run} was not renewed`, { cause: String(cause) });
-    if (clock.now() >= held.leaseUntil()) held.lose(); // P2
+    if (held.timeLeft() <= 0) held.lose(); // P2
   }
 }
 
-/** Runs in hand may come to rest within the grace; after it they are let go as if the process had died. */
+/** P5: runs in hand come to rest and are given back; after the grace they are let go as if the process had died. */
 async function drain(worker: Worker): Promise<void> {
   const { clock, closeGraceMs } = worker.options;
+  worker.isLeaving = true;
+  for (const held of worker.inHand.values()) held.leave();
   const timer = new AbortController();
-  const drained = Promise.all([...worker.inHand.values()].map((held) => held.done)).then(() => timer.abort());
+  const drained = emptied(worker).then(() => timer.abort("drained"));
   if (worker.inHand.size > 0) await clock.sleep(closeGraceMs, timer.signal);
   for (const held of worker.inHand.values()) held.lose();
   await drained;
+}
+
+/** Also of runs that are taken while others are given back. */
+async function emptied(worker: Worker): Promise<void> {
+  while (worker.inHand.size > 0) await Promise.all([...worker.inHand.values()].map((held) => held.done));
 }

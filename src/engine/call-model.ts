@@ -21,13 +21,18 @@ export interface ModelCall {
   readonly controller: AbortController;
 }
 
+/** One reply with more calls would hold the process longer than a lease. */
+const maxCalls = 256;
+
 type Reply = Omit<Extract<ModelOutcome, { kind: "reply" }>, "verdicts" | "kind">;
 
 export async function callModel(call: ModelCall, deps: EngineDeps): Promise<ModelOutcome> {
   const { order, controller } = call;
-  if (deps.clock.now() >= order.startBy) return { kind: "not-made" };
+  if (deps.clock.monotonic() >= order.beginBy) return { kind: "not-made" };
+  const request = requestFor(call);
+  if (request instanceof HoldfastError) return modelFailure(request);
   const live = deps.live.begin({ ...placeOf(call), attempt: order.attempt }, replyId(placeOf(call).run, order.step));
-  const within = await settleWithin(readReply(call, live), order.timeoutMs, deps.clock);
+  const within = await settleWithin(readReply(call, request, live), order.timeoutMs, deps.clock);
   // What was stopped may be answered all the same; its message comes whole then, if it still counts.
   if (within.kind === "value" && !controller.signal.aborted) live.end();
   else live.retract();
@@ -50,16 +55,19 @@ export function modelFailure(cause: unknown): ModelOutcome {
   };
 }
 
-async function readReply(call: ModelCall, live: LiveMessage): Promise<Reply> {
+async function readReply(call: ModelCall, request: ModelRequest, live: LiveMessage): Promise<Reply> {
   const { agent, controller } = call;
   const place = placeOf(call);
   const parts: Part[] = [];
   let finish: Extract<ModelPart, { type: "finish" }> | undefined;
-  for await (const part of agent.model.call(requestOf(call), controller.signal)) {
+  let calls = 0;
+  for await (const part of agent.model.call(request, controller.signal)) {
     const problem = finish ? "a part after its finish" : problemOf(part);
     if (problem) throw malformed(call, problem);
     if (part.type === "finish") finish = part;
     else {
+      if (part.type === "tool-call") calls += 1;
+      if (calls > maxCalls) throw malformed(call, `more than ${maxCalls} tool calls in one reply`);
       if (part.type !== "tool-call") live.write(part);
       addPart(parts, part, place);
     }
@@ -109,6 +117,16 @@ function wellFormed(part: Part): Part {
 function placeOf({ state, order }: ModelCall): Pick<LivePlace, "scope" | "run" | "thread" | "step"> {
   const { scope, run, thread } = state.created.identity;
   return { scope, run, thread, step: order.step };
+}
+
+/** Instructions are the user's code: when they throw, no provider has failed and trying again helps nobody. */
+function requestFor(call: ModelCall): ModelRequest | HoldfastError {
+  try {
+    return requestOf(call);
+  } catch (cause) {
+    const what = `The instructions of agent ${call.agent.name} threw: ${messageOf(cause)}`;
+    return new HoldfastError("instructions-failed", what, { cause });
+  }
 }
 
 function requestOf(call: ModelCall): ModelRequest {

@@ -26,6 +26,7 @@ export interface Next {
   readonly start: readonly Order[];
   readonly abort: readonly EffectId[];
   readonly wakeAt: number | undefined;
+  readonly handOver: boolean;
 }
 
 export function decide(state: RunState, facts: readonly Fact[], at: Circumstances): Next {

@@ -12,8 +12,13 @@ import type { Order } from "./work.ts";
 export interface Circumstances {
   readonly now: number;
   readonly epoch: number;
-  /** Lease end minus margin: no attempt may begin after it. */
+  /** Lease end minus margin, store time: no attempt may begin after it. */
   readonly startBy: number;
+  /** The same moment by this process's own count, and that count now. */
+  readonly beginBy: number;
+  readonly elapsed: number;
+  /** The process wants to go: nothing new begins. */
+  readonly leaving: boolean;
   readonly crashes: number;
   readonly threadPosition: number;
   readonly limits: EngineLimits;
@@ -28,10 +33,12 @@ export interface Draft {
   readonly start: Order[];
   readonly abort: EffectId[];
   wakeAt: number | undefined;
+  /** Nothing is in flight and nothing may begin here: someone else goes on. */
+  handOver: boolean;
 }
 
 export function openDraft(state: RunState, at: Circumstances): Draft {
-  return { state, at, entries: [], start: [], abort: [], wakeAt: undefined };
+  return { state, at, entries: [], start: [], abort: [], wakeAt: undefined, handOver: false };
 }
 
 export function emit(draft: Draft, body: EntryBody): void {

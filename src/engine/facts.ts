@@ -1,5 +1,5 @@
 /** One queue per run: settlements, verdicts, nudges and the tick of a clock. It starts orders and aborts effects. */
-import type { Verdict } from "../domain/entry.ts";
+import type { FinishReason, Verdict } from "../domain/entry.ts";
 import type { EffectId } from "../domain/ids.ts";
 import { callsOf, type Message } from "../domain/message.ts";
 import type { RunState } from "../domain/run-state.ts";
@@ -19,8 +19,6 @@ export interface Facts {
 
 interface Queue {
   readonly stage: Stage;
-  /** A result that no longer changes anything. */
-  readonly late: (fact: Fact) => void;
   /** Orders whose fact has not been taken yet. */
   readonly started: Set<string>;
   readonly controllers: Map<EffectId, AbortController>;
@@ -29,10 +27,9 @@ interface Queue {
   wake: (() => void) | undefined;
 }
 
-export function openFacts(stage: Stage, late: (fact: Fact) => void): Facts {
+export function openFacts(stage: Stage): Facts {
   const queue: Queue = {
     stage,
-    late,
     started: new Set(),
     controllers: new Map(),
     ready: [],
@@ -87,7 +84,9 @@ async function perform(
 /** Verdicts that need no waiting join the answer's commit; the others come as facts of their own. */
 function judgeReply(queue: Queue, outcome: ModelOutcome): ModelOutcome {
   if (outcome.kind !== "reply") return outcome;
+  const isCut = cutFinishes.includes(outcome.finish);
   const verdicts = callsOf({ parts: outcome.parts } as Message).map(({ call, tool, input }) => {
+    if (isCut) return cutVerdict(outcome.finish);
     if (input.kind !== "json") return undefined;
     const order: JudgeOrder = { kind: "judge", call, tool, input: input.value, edited: false, round: 0 };
     const verdict = judge(order, queue.stage);
@@ -98,6 +97,14 @@ function judgeReply(queue: Queue, outcome: ModelOutcome): ModelOutcome {
     return undefined;
   });
   return { ...outcome, verdicts };
+}
+
+/** A reply that was cut may have cut its calls too: none of them runs. */
+const cutFinishes: readonly FinishReason[] = ["length", "content-filter", "error"];
+
+function cutVerdict(finish: FinishReason): Verdict {
+  const message = `The reply ended by ${finish}, so its calls may be incomplete; none of them was run`;
+  return { kind: "refuse", code: "invalid-input", message };
 }
 
 async function judged(order: JudgeOrder, verdict: Verdict | Promise<Verdict>): Promise<Fact> {
@@ -112,7 +119,7 @@ function pushLater(queue: Queue, id: string, work: Promise<Fact>): void {
 }
 
 function push(queue: Queue, id: string, fact: Fact): void {
-  if (queue.abandoned) return queue.late(fact);
+  if (queue.abandoned) return queue.stage.late(fact);
   queue.ready.push({ id, fact });
   queue.wake?.();
 }
@@ -143,7 +150,7 @@ function nextWake(queue: Queue, wakeAt: number | undefined): Promise<void> {
 function abandon(queue: Queue): void {
   queue.abandoned = true;
   for (const controller of queue.controllers.values()) controller.abort();
-  for (const { fact } of queue.ready) queue.late(fact);
+  for (const { fact } of queue.ready) queue.stage.late(fact);
   queue.ready = [];
   queue.wake?.();
 }

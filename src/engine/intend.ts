@@ -22,7 +22,7 @@ export function intendModel(draft: Draft, step: StepState): void {
     timeoutMs: limits.modelTimeoutMs,
   };
   act(draft, { type: "effect-intended", ...attempt });
-  draft.start.push(attempt);
+  draft.start.push({ ...attempt, beginBy: draft.at.beginBy });
 }
 
 /** False when the call has to stay ready for now. */
@@ -52,7 +52,8 @@ export function intendCall(draft: Draft, call: CallState): boolean {
     timeoutMs: spec.timeoutMs,
   };
   act(draft, { type: "effect-intended", ...attempt });
-  draft.start.push({ ...attempt, tool: call.tool, input: call.input.value, decision: call.decision });
+  const { beginBy } = draft.at;
+  draft.start.push({ ...attempt, beginBy, tool: call.tool, input: call.input.value, decision: call.decision });
   return true;
 }
 
@@ -81,8 +82,8 @@ function inFlight(draft: Draft, tool: ToolSpec["name"]): number {
 }
 
 function mayBegin(draft: Draft): boolean {
-  if (draft.state.pause) return false;
-  if (draft.at.now < draft.at.startBy) return true;
+  if (draft.state.pause || draft.at.leaving) return false;
+  if (draft.at.elapsed < draft.at.beginBy) return true;
   wakeBy(draft, draft.at.now + renewalWaitMs);
   return false;
 }

@@ -14,7 +14,7 @@ export interface EngineLimits {
   readonly crashes: number;
   /** Newest messages of the thread that a model call sees. */
   readonly window: number;
-  /** Commits between snapshots. */
+  /** Entries between snapshots. */
   readonly snapshotEvery: number;
 }
 
@@ -26,5 +26,5 @@ export const defaultLimits: EngineLimits = {
   parkAfterMs: 2_000,
   crashes: 5,
   window: 200,
-  snapshotEvery: 64,
+  snapshotEvery: 256,
 };

@@ -12,6 +12,9 @@ export interface Stage extends EngineDeps {
   readonly boundAgent: BoundAgent;
   readonly transcript: Transcript;
   readonly epoch: number;
+  readonly storeNow: () => number;
+  /** A result that no longer changes anything. */
+  readonly late: (fact: Fact) => void;
 }
 
 /** An order together with the state it was decided on and the way to abort it. */
@@ -30,15 +33,21 @@ export async function performModel(what: Performance<ModelOrder>, stage: Stage):
 
 export async function performTool(what: Performance<ToolOrder>, stage: Stage): Promise<Fact> {
   const { effect, attempt, call } = what.order;
-  const ended = await runTool({ ...what, agent: stage.boundAgent, epoch: stage.epoch }, stage).catch((cause: unknown) =>
-    brokenEnd(what.order, stage.boundAgent.tools.spec(what.order.tool), cause),
-  );
-  return { kind: "tool-settled", effect, attempt, call, ...ended };
+  const { boundAgent: agent, epoch, storeNow } = stage;
+  const fact = (ended: Awaited<ReturnType<typeof runTool>>): Fact => ({
+    kind: "tool-settled",
+    effect,
+    attempt,
+    call,
+    ...ended,
+  });
+  const running = runTool({ ...what, agent, epoch, storeNow, late: (ended) => stage.late(fact(ended)) }, stage);
+  return fact(await running.catch((cause: unknown) => brokenEnd(what.order, agent.tools.spec(what.order.tool), cause)));
 }
 
 export async function performReconcile(order: ReconcileOrder, stage: Stage): Promise<Fact> {
   const { effect, attempt, call } = order;
-  const ended = await reconcileLost(order, stage.boundAgent, stage.clock).catch((cause: unknown) =>
+  const ended = await reconcileLost(order, stage.boundAgent, stage).catch((cause: unknown) =>
     brokenEnd(order, stage.boundAgent.tools.spec(order.tool), cause),
   );
   return { kind: "tool-settled", effect, attempt, call, ...ended };

@@ -10,6 +10,10 @@ export function rest(draft: Draft): void {
   wakeBy(draft, draft.state.created.deadlineAt);
   if (isBusy(draft)) return;
   const { state, at } = draft;
+  if (at.leaving && state.status === "running") {
+    draft.handOver = true;
+    return;
+  }
   if (state.pause && !has(state, "pause")) openPause(draft);
   if (due !== undefined && !has(state, "timer")) {
     if (state.tickets.length === 0 && due - at.now <= at.limits.parkAfterMs) return;

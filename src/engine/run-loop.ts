@@ -35,7 +35,10 @@ interface Running {
   offered: readonly Fact[];
   /** The highest seq we were told of. */
   moved: number;
-  commitsSinceSnapshot: number;
+  /** Seq of the newest snapshot; a run of many short claims gets one too. */
+  snapshotSeq: number;
+  /** The last decision was made knowing that the process wants to go. */
+  knowsLeaving: boolean;
 }
 
 export async function runLoop(held: HeldClaim, deps: EngineDeps): Promise<RunState> {
@@ -47,9 +50,16 @@ export async function runLoop(held: HeldClaim, deps: EngineDeps): Promise<RunSta
     if (answer === "behind") continue; // R3
     running.facts.abort(next.abort);
     running.facts.start(next.start, running.state); // R1
-    if (running.state.status !== "running") return leave(running);
+    await keepSnapshot(running);
+    if (running.state.status !== "running" || hasLeft(next)) return leave(running);
+    if (next.handOver) continue; // what it knew is written; now it is given back
     await take(running, next.wakeAt);
   }
+}
+
+/** Given back with nothing in flight: another process goes on at once. */
+function hasLeft(next: Next): boolean {
+  return next.handOver && next.entries.length === 0;
 }
 
 async function open(held: HeldClaim, deps: EngineDeps): Promise<Running> {
@@ -61,7 +71,8 @@ async function open(held: HeldClaim, deps: EngineDeps): Promise<Running> {
     load(claim, { store: deps.store, window: deps.limits.window }),
   );
   const late = (fact: Fact): void => keepAsEvidence(fact, claim, deps);
-  const facts = openFacts({ ...deps, boundAgent, transcript: loaded.transcript, epoch: claim.epoch }, late);
+  const { transcript } = loaded;
+  const facts = openFacts({ ...deps, boundAgent, transcript, epoch: claim.epoch, storeNow: held.storeNow, late });
   const running: Running = {
     held,
     claim,
@@ -71,19 +82,27 @@ async function open(held: HeldClaim, deps: EngineDeps): Promise<Running> {
     state: loaded.state,
     offered: [],
     moved: 0,
-    commitsSinceSnapshot: 0,
+    snapshotSeq: loaded.snapshotSeq,
+    knowsLeaving: false,
   };
   held.onMoved((seq) => {
     running.moved = Math.max(running.moved, seq);
     if (seq > running.state.seq) facts.nudge();
   });
   held.lost.addEventListener("abort", () => facts.nudge(), { once: true });
+  held.leaving.addEventListener("abort", () => facts.nudge(), { once: true });
   return running;
 }
 
-function circumstances({ held, claim, deps }: Running): Circumstances {
+function circumstances(running: Running): Circumstances {
+  const { held, claim, deps } = running;
+  const elapsed = deps.clock.monotonic();
+  running.knowsLeaving = held.leaving.aborted;
   return {
     now: deps.clock.now(),
+    elapsed,
+    beginBy: elapsed + held.timeLeft() - deps.startMarginMs,
+    leaving: running.knowsLeaving,
     epoch: claim.epoch,
     startBy: held.leaseUntil() - deps.startMarginMs,
     crashes: claim.crashes,
@@ -98,10 +117,11 @@ function circumstances({ held, claim, deps }: Running): Circumstances {
 async function write(running: Running, next: Next): Promise<"written" | "fenced" | "behind"> {
   const { state, claim, deps, held } = running;
   if (held.lost.aborted) return "fenced";
-  const wake = next.wakeAt === undefined ? {} : { wake: next.wakeAt };
+  const wakeAt = next.handOver ? deps.clock.now() : next.wakeAt;
+  const wake = wakeAt === undefined ? {} : { wake: wakeAt };
   const key = { scope: claim.scope, run: claim.run, epoch: claim.epoch, expectedSeq: state.seq, ...wake };
   if (next.entries.length === 0) {
-    if (state.status === "running") return "written";
+    if (state.status === "running" && !next.handOver) return "written";
     const released = await release(key, deps, held.lost);
     if (released.kind === "behind") takeEntries(running, released.entries);
     return released.kind === "committed" ? "written" : released.kind;
@@ -115,7 +135,6 @@ async function write(running: Running, next: Next): Promise<"written" | "fenced"
   takeEntries(running, answer.entries);
   if (answer.kind === "behind") return "behind";
   running.offered = [];
-  await keepSnapshot(running);
   return "written";
 }
 
@@ -128,7 +147,7 @@ function takeEntries(running: Running, entries: readonly Entry[]): void {
 async function take(running: Running, wakeAt: number | undefined): Promise<void> {
   const { deps, claim, held } = running;
   const isBehind = (): boolean => running.moved > running.state.seq;
-  const facts = await running.facts.take(wakeAt, () => held.lost.aborted || isBehind());
+  const facts = await running.facts.take(wakeAt, () => held.lost.aborted || isBehind() || isToldToLeave(running));
   if (isBehind() && !held.lost.aborted) {
     const patience = { clock: deps.clock, logger: deps.logger, signal: held.lost };
     const read = (): Promise<readonly Entry[]> => readAfter(claim, running.state.seq, deps.store);
@@ -141,11 +160,14 @@ async function take(running: Running, wakeAt: number | undefined): Promise<void>
   }
 }
 
+function isToldToLeave({ held, knowsLeaving }: Running): boolean {
+  return held.leaving.aborted && !knowsLeaving;
+}
+
 async function keepSnapshot(running: Running): Promise<void> {
-  running.commitsSinceSnapshot += 1;
   const { deps, claim, state } = running;
-  if (running.commitsSinceSnapshot < deps.limits.snapshotEvery || state.status === "done") return;
-  running.commitsSinceSnapshot = 0;
+  if (state.seq - running.snapshotSeq < deps.limits.snapshotEvery || state.status === "done") return;
+  running.snapshotSeq = state.seq;
   try {
     await deps.store.saveSnapshot(claim, { seq: state.seq, foldVersion, state: JSON.stringify(state) });
   } catch (cause) {
@@ -153,7 +175,6 @@ async function keepSnapshot(running: Running): Promise<void> {
   }
 }
 
-/** R2: what has happened and was not taken is kept as evidence, like what still comes in. */
 function abandon(running: Running): RunState {
   for (const fact of running.offered) keepAsEvidence(fact, running.claim, running.deps);
   running.facts.abandon();

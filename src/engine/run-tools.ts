@@ -23,6 +23,9 @@ export interface ToolCall {
   readonly state: RunState;
   readonly agent: BoundAgent;
   readonly epoch: number;
+  readonly storeNow: () => number;
+  /** What came in after the attempt was given up. */
+  readonly late: (ended: Ended) => void;
   readonly controller: AbortController;
 }
 
@@ -32,13 +35,19 @@ export async function runTool(call: ToolCall, deps: EngineDeps): Promise<Ended> 
   const { order, agent, controller } = call;
   const spec = agent.tools.spec(order.tool);
   const context = contextOf(call, deps);
-  if (!spec || deps.clock.now() >= order.startBy) return { settled: { kind: "not-made" } }; // T1
+  if (!spec || deps.clock.monotonic() >= order.beginBy) return { settled: { kind: "not-made" } }; // T1
   const attempt = agent.tools.execute(order.tool, order.input, context);
   const within = await settleWithin(attempt, order.timeoutMs, deps.clock);
   if (within.kind === "value") return valueEnd(within.value);
   if (within.kind === "threw" && isToolFailure(within.cause)) return refusedEnd("tool-failed", show(within));
   const aborted = controller.signal.aborted;
-  if (within.kind === "timeout") controller.abort();
+  if (within.kind === "timeout") {
+    controller.abort();
+    attempt.then(
+      (value) => call.late(valueEnd(value)),
+      () => undefined,
+    );
+  }
   if (spec.effect === "once") return onceEnd(call, within, deps);
   if (aborted) return { settled: { kind: "aborted" }, result: errorResult("aborted", "The call was aborted") };
   return within.kind === "timeout"
@@ -53,17 +62,17 @@ async function onceEnd(call: ToolCall, within: Within<unknown>, deps: EngineDeps
   const latest = order.startBy + order.timeoutMs;
   const why = settled ? `it threw: ${show(within)}` : timeoutText(order);
   if (agent.tools.spec(order.tool)?.reconciles) {
-    const certainAt = settled ? deps.clock.now() : latest;
-    const found = await askUntilCertain({ ...order, certainAt }, agent, deps.clock);
+    const certainAt = settled ? call.storeNow() : latest;
+    const found = await askUntilCertain({ ...order, certainAt }, agent, { clock: deps.clock, storeNow: call.storeNow });
     if (found.kind === "done") return valueEnd(found.result);
     if (found.kind === "not-done") return refusedEnd(settled ? "tool-failed" : "timed-out", why);
   }
-  return { settled: { kind: "unknown", why, decidableFrom: settled ? deps.clock.now() : latest } };
+  return { settled: { kind: "unknown", why, decidableFrom: settled ? call.storeNow() : latest } };
 }
 
 /** A lost attempt: the same question, asked by the worker that found the intent. */
-export async function reconcileLost(order: ReconcileOrder, agent: BoundAgent, clock: Clock): Promise<Ended> {
-  const found = await askUntilCertain(order, agent, clock);
+export async function reconcileLost(order: ReconcileOrder, agent: BoundAgent, time: StoreTime): Promise<Ended> {
+  const found = await askUntilCertain(order, agent, time);
   if (found.kind === "done") return valueEnd(found.result);
   if (found.kind === "not-done") return { settled: { kind: "not-made" } };
   const why = "its worker was lost and reconcile could not tell";
@@ -73,9 +82,15 @@ export async function reconcileLost(order: ReconcileOrder, agent: BoundAgent, cl
 type Found = { readonly kind: "done"; readonly result: unknown } | { readonly kind: "not-done" | "unknown" };
 type Question = Pick<ReconcileOrder, "tool" | "key" | "input" | "timeoutMs" | "certainAt">;
 
-async function askUntilCertain(question: Question, agent: BoundAgent, clock: Clock): Promise<Found> {
+/** What was written in store time is compared with store time, whatever this process's clock says. */
+export interface StoreTime {
+  readonly clock: Clock;
+  readonly storeNow: () => number;
+}
+
+async function askUntilCertain(question: Question, agent: BoundAgent, { clock, storeNow }: StoreTime): Promise<Found> {
   for (;;) {
-    const askedAt = clock.now();
+    const askedAt = storeNow();
     const answer = agent.tools.reconcile(question.tool, question.key, question.input);
     const within = await settleWithin(answer, question.timeoutMs, clock);
     if (within.kind !== "value") return { kind: "unknown" };
@@ -83,7 +98,7 @@ async function askUntilCertain(question: Question, agent: BoundAgent, clock: Clo
     if (found?.status === "done") return { kind: "done", result: found.result };
     if (found?.status !== "not-done") return { kind: "unknown" };
     if (askedAt >= question.certainAt) return { kind: "not-done" }; // T3
-    await clock.sleep(question.certainAt - clock.now());
+    await clock.sleep(question.certainAt - storeNow());
   }
 }
 

@@ -27,7 +27,7 @@ export function openTranscript(seed: TranscriptSeed): Transcript {
     insert(messages, message);
     if (messages.length <= seed.limit * 2) return;
     // Trimmed in blocks, so that a long run pays for it once in a while and memory stays flat.
-    messages.splice(0, messages.length - seed.limit);
+    messages.splice(0, border(messages, seed.limit));
     trimmed = true;
   };
   for (const message of seed.messages) append(message);
@@ -69,9 +69,16 @@ function insert(messages: Message[], message: Message): void {
   messages.splice(at, 0, message);
 }
 
-/** A window may not begin with results whose calls it has lost. */
+/** Where the newest begin: at most a step earlier than the limit says, so that no result is parted from its call. */
+function border(messages: readonly Message[], limit: number): number {
+  let from = Math.max(0, messages.length - limit);
+  while (from > 0 && messages[from]?.role === "tool") from -= 1;
+  return from;
+}
+
+/** Results whose calls were not even loaded are left out. */
 function cut(messages: readonly Message[], limit: number): readonly Message[] {
-  const newest = messages.slice(-limit);
+  const newest = messages.slice(border(messages, limit));
   const first = newest.findIndex((message) => message.role !== "tool");
   return first <= 0 ? newest : newest.slice(first);
 }

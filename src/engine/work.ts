@@ -44,6 +44,8 @@ interface AttemptOrder {
   readonly step: number;
   readonly key: string;
   readonly startBy: number;
+  /** `startBy` by this process's own count: what is looked at before the call. */
+  readonly beginBy: number;
   readonly timeoutMs: number;
 }
 

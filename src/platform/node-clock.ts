@@ -5,6 +5,7 @@ const longestTimer = 2 ** 31 - 1;
 
 export const nodeClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   sleep: (ms, signal) => (ms > longestTimer ? longSleep(ms, signal) : shortSleep(ms, signal)),
 };
 

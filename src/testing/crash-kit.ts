@@ -67,7 +67,11 @@ type Stage = Omit<PlayRequest, "scope" | "cuts" | "results">;
  */
 export async function crashEverywhere(scenario: CrashScenario, options: CrashOptions = {}): Promise<CrashReport> {
   const time = { clock: createFakeClock() };
-  const clock = { now: () => time.clock.now(), sleep: (ms: number) => time.clock.sleep(ms) };
+  const clock = {
+    now: () => time.clock.now(),
+    monotonic: () => time.clock.now(),
+    sleep: (ms: number) => time.clock.sleep(ms),
+  };
   const definition = options.store ?? memory();
   const reopen = (): Promise<Store> => definition.open({ clock, logger: silentLogger });
   const store = await reopen();

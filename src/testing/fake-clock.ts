@@ -31,6 +31,7 @@ export function createFakeClock(start: number = fakeStart): FakeClock {
 
   return {
     now: () => now,
+    monotonic: () => now,
     sleep(ms, signal) {
       if (signal?.aborted) return Promise.resolve();
       return new Promise((resolve) => {

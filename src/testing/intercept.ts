@@ -25,6 +25,7 @@ export function interceptPorts(ports: RuntimePorts, intercept: Intercept): Runti
     },
     clock: {
       now: () => ports.clock.now(),
+      monotonic: () => ports.clock.monotonic(),
       sleep: (ms, signal) =>
         intercept({ port: "clock", method: "sleep", args: [ms, signal] }, () => ports.clock.sleep(ms, signal)),
     },

@@ -83,7 +83,7 @@ test("S1 after SIGKILL while writing, no seq is missing and everything acknowled
     child.process.kill("SIGKILL");
     await child.exit;
     const store = await sqlite(path).open({
-      clock: { now: () => Date.now(), sleep: () => Promise.resolve() },
+      clock: { now: () => Date.now(), monotonic: () => performance.now(), sleep: () => Promise.resolve() },
       logger: { warn: () => undefined, note: () => undefined },
     });
     const heads = new Map(child.text().trim().split("\n").slice(1).map(lineOf));

@@ -9,7 +9,7 @@ import { type ProbedOptions, sqliteWithProbe } from "../../src/stores/sqlite/sql
 import { birthOf, claimAll } from "../../src/testing/conformance/store-fixtures.ts";
 
 export const deps: StoreDeps = {
-  clock: { now: () => Date.now(), sleep: () => Promise.resolve() },
+  clock: { now: () => Date.now(), monotonic: () => performance.now(), sleep: () => Promise.resolve() },
   logger: { warn: () => undefined, note: () => undefined },
 };
 

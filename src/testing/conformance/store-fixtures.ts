@@ -28,6 +28,7 @@ export function createManualClock(start: number = 1_000): ManualClock {
   let now = start;
   return {
     now: () => now,
+    monotonic: () => now,
     sleep: () => Promise.resolve(),
     advance: (ms) => {
       now += ms;

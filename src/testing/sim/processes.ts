@@ -131,7 +131,11 @@ function compose(owner: Owner, deps: ProcessDeps & { readonly crash?: () => void
   const real: RuntimePorts = {
     store: deps.store,
     bus,
-    clock: { now: () => scheduler.now(), sleep: (ms, signal) => scheduler.sleep(owner, ms, signal) },
+    clock: {
+      now: () => scheduler.now(),
+      monotonic: () => scheduler.now(),
+      sleep: (ms, signal) => scheduler.sleep(owner, ms, signal),
+    },
     ids: countingIds(owner.name),
     hash: nodeHash,
     logger,

@@ -114,7 +114,11 @@ export async function simulate(seed: number, options: SimOptions = {}): Promise<
 
 function openStore(scheduler: Scheduler, wrap: Wrap | undefined): Promise<Store> {
   const owner = { name: "store", alive: true, frozenUntil: 0 };
-  const clock: Clock = { now: () => scheduler.now(), sleep: (ms, signal) => scheduler.sleep(owner, ms, signal) };
+  const clock: Clock = {
+    now: () => scheduler.now(),
+    monotonic: () => scheduler.now(),
+    sleep: (ms, signal) => scheduler.sleep(owner, ms, signal),
+  };
   if (wrap?.store) return wrap.store({ clock, turn: (what) => scheduler.turn(owner, what) });
   return memory().open({ clock, logger: silentLogger });
 }

@@ -4,7 +4,7 @@ import { sqlite } from "../../../src/sqlite.ts";
 
 const [path = "", name = ""] = process.argv.slice(2);
 const deps = {
-  clock: { now: () => Date.now(), sleep: () => Promise.resolve() },
+  clock: { now: () => Date.now(), monotonic: () => performance.now(), sleep: () => Promise.resolve() },
   logger: { warn: () => undefined, note: () => undefined },
 };
 const store = await sqlite(path, { durability: "normal" }).open(deps);

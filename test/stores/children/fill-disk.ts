@@ -8,7 +8,7 @@ import { birthOf, claimAll, headOf, said, write } from "../../../src/testing/con
 
 const [directory = ""] = process.argv.slice(2);
 const deps = {
-  clock: { now: () => Date.now(), sleep: () => Promise.resolve() },
+  clock: { now: () => Date.now(), monotonic: () => performance.now(), sleep: () => Promise.resolve() },
   logger: { warn: () => undefined, note: () => undefined },
 };
 writeFileSync(join(directory, "ballast"), Buffer.alloc(512 * 1024));

@@ -5,7 +5,7 @@ import { birthOf, claimAll, said, stepped, write } from "../../../src/testing/co
 
 const [path = "", round = ""] = process.argv.slice(2);
 const deps = {
-  clock: { now: () => Date.now(), sleep: () => Promise.resolve() },
+  clock: { now: () => Date.now(), monotonic: () => performance.now(), sleep: () => Promise.resolve() },
   logger: { warn: () => undefined, note: () => undefined },
 };
 const store = await sqlite(path).open(deps);
