@@ -20,7 +20,7 @@ test(`${steps} steps through a proxy that forwards one COMMIT in five and cuts b
 }, async () => {
   const { url, schema } = await freshStore();
   const draw = createDraw(Number(process.env.HOLDFAST_CHAOS_SEED ?? 1));
-  const commits = ["COMMIT", statementName(inSchema(insertCommits(schema), schema))];
+  const commits = ["COMMIT\0", statementName(inSchema(insertCommits(schema), schema))];
   let isArmed = false;
   const judge = (sent: Buffer): Verdict => {
     if (!isArmed) return "pass";

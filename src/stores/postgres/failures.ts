@@ -29,6 +29,8 @@ const tooMany: readonly string[] = ["53300", "53400", "53200"];
 const full = "53100";
 /** A prepared statement that is not there, there already, or older than the table: another connection has none of it. */
 const stale: readonly string[] = ["26000", "42P05", "0A000"];
+/** read_only_sql_transaction: the connection leads to a server that is a standby now; another one may lead to the new one. */
+const readOnly = "25006";
 
 export function failureOf(cause: unknown, phase: Phase, name: string): Failure {
   if (cause instanceof TryAgain) return { kind: "again", cause };
@@ -42,6 +44,7 @@ export function failureOf(cause: unknown, phase: Phase, name: string): Failure {
   if (code === undefined) return thrown("store-unavailable", `${name}: the store failed`, cause);
   if (repeated.includes(code)) return { kind: "again", cause };
   if (stale.includes(code)) return { kind: "lost", error: stalePlan(name, cause) };
+  if (code === readOnly) return { kind: "lost", error: unwritable(name, cause) };
   if (code === full) return thrown("store-full", `${name}: no space left; nothing of this call was written`, cause);
   if (code === locked || tooMany.includes(code)) return { kind: "thrown", error: storeBusy(name, cause) };
   return thrown("store-unavailable", `${name}: the server refused with code ${code}`, cause);
@@ -53,6 +56,10 @@ function thrown(code: "store-full" | "store-unavailable" | "commit-unknown", mes
 
 function unavailable(name: string, cause: unknown): HoldfastError {
   return new HoldfastError("store-unavailable", `${name}: the connection was lost; nothing was written`, { cause });
+}
+
+function unwritable(name: string, cause: unknown): HoldfastError {
+  return new HoldfastError("store-unavailable", `${name}: the server takes no writes; is it a standby now?`, { cause });
 }
 
 function stalePlan(name: string, cause: unknown): HoldfastError {
@@ -82,9 +89,10 @@ export function isLost(cause: unknown): boolean {
   return code.startsWith("08") || code.startsWith("57P") || severity === "FATAL" || severity === "PANIC";
 }
 
-/** The session's prepared statements do not fit the server any more. */
+/** The session answers, but a fresh one will do better. */
 export function isStale(cause: unknown): boolean {
-  return stale.includes(sqlState(cause) ?? "");
+  const code = sqlState(cause) ?? "";
+  return stale.includes(code) || code === readOnly;
 }
 
 /** The SQLSTATE, when the server has answered. */

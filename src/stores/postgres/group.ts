@@ -26,7 +26,7 @@ export interface Member {
 const idlePatienceMs = 10_000;
 
 function begin(schema: string, lockPatienceMs: number): string {
-  return `BEGIN; SET LOCAL lock_timeout = ${lockPatienceMs};
+  return `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${lockPatienceMs};
     SET LOCAL idle_in_transaction_session_timeout = ${idlePatienceMs}; SELECT ${announcement(schema)}`;
 }
 
