@@ -110,9 +110,27 @@ test("L1 claims, due times and thread windows are read through their indexes, wi
       .all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
       .map((row) => row.detail)
       .join("; ");
-  expect(planOf(findDue)).toMatch(/SEARCH runs USING INDEX runs_due \(scope=\? AND due<\?\)/);
-  expect(planOf(findNextDue)).toMatch(/SEARCH runs USING INDEX runs_due/);
+  expect(planOf(findDue)).toMatch(/SEARCH runs USING INDEX runs_due \(scope=\? AND agent=\? AND due<\?\)/);
+  expect(planOf(findNextDue)).toMatch(/SEARCH runs USING (COVERING )?INDEX runs_due \(scope=\? AND agent=\?/);
   expect(planOf(readNewest)).toMatch(/runs_by_start .*journal_by_run \(thread=\? AND run=\?\)/);
   for (const sql of [findDue, findNextDue, readNewest])
     expect(planOf(sql)).not.toMatch(/TEMP B-TREE|SCAN (runs|journal)/);
+});
+
+test("L1 the oldest due runs are claimed first, over all agents of the worker and none besides", async () => {
+  const { store } = await watched();
+  for (const [run, agent] of [
+    ["r1", "bob"],
+    ["r2", "ann"],
+    ["r3", "other"],
+    ["r4", "bob"],
+  ] as const) {
+    await store.create(birthOf(run, { agent }));
+  }
+  const request = { scope: "a" as Scope, agents: ["ann", "bob", "bob"], leaseMs: 1_000, claimId: "c" };
+  expect((await store.claim({ ...request, limit: 2 })).map(({ run }) => run)).toEqual(["r1", "r2"]);
+
+  expect(await store.nextDue(request)).toBe(0);
+  expect(await store.nextDue({ ...request, agents: [] })).toBeUndefined();
+  expect((await store.claim({ ...request, limit: 9, claimId: "c2" })).map(({ run }) => run)).toEqual(["r4"]);
 });

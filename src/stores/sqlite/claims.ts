@@ -1,7 +1,8 @@
 /**
  * Leases (S7): a claim is refused by the lease's time, a write only by the epoch.
  *
- * L1 Claimable runs are found through one partial index on `due`; INDEXED BY makes a plan without it an error.
+ * L1 Claimable runs are found through one partial index on agent and `due`, one seek per agent: nobody pays for the
+ *    backlog of agents that others run. INDEXED BY makes a plan without it an error.
  * L2 A claim that finds nothing takes no write lock when it is alone: idle workers do not disturb busy ones.
  */
 import type { RunId, ThreadId } from "../../domain/ids.ts";
@@ -10,11 +11,11 @@ import type { Access } from "./access.ts";
 import type { Connection } from "./database.ts";
 import type { Job } from "./group.ts";
 
-export const findDue = `SELECT no FROM runs INDEXED BY runs_due
-  WHERE scope = ? AND due <= ? AND agent IN (SELECT value FROM json_each(?)) ORDER BY due, no LIMIT ?`;
+export const findDue = `SELECT no, due FROM runs INDEXED BY runs_due
+  WHERE scope = ? AND agent = ? AND due <= ? ORDER BY due, no LIMIT ?`;
 
 export const findNextDue = `SELECT due FROM runs INDEXED BY runs_due
-  WHERE scope = ? AND due IS NOT NULL AND agent IN (SELECT value FROM json_each(?)) ORDER BY due LIMIT 1`;
+  WHERE scope = ? AND agent = ? AND due IS NOT NULL ORDER BY due LIMIT 1`;
 
 /** Rare, after an unknown outcome only: a walk over the runs that can be claimed is cheaper than one more index. */
 const findClaimed = `SELECT no FROM runs INDEXED BY runs_due
@@ -55,9 +56,17 @@ function writeClaims(access: Access, request: ClaimRequest): readonly Claim[] {
   return rows.flatMap((row) => (row ? [claimOf(row, request)] : []));
 }
 
+interface DueRun {
+  readonly no: number;
+  readonly due: number;
+}
+
 function dueRuns({ db, now }: Access, { scope, agents, limit }: ClaimRequest): readonly number[] {
-  const rows = db.all<{ no: number }>(findDue, scope, now(), JSON.stringify(agents), Math.max(0, limit));
-  return rows.map(({ no }) => no);
+  const most = Math.max(0, limit);
+  const time = now();
+  const due = [...new Set(agents)].flatMap((agent) => db.all<DueRun>(findDue, scope, agent, time, most));
+  const oldest = due.sort((a, b) => a.due - b.due || a.no - b.no).slice(0, most);
+  return oldest.map(({ no }) => no);
 }
 
 function claimOf(row: ClaimRow, { scope }: ClaimRequest): Claim {
@@ -88,5 +97,6 @@ export function renewJob({ db, now }: Access, renewal: Renewal): Job<RenewAnswer
 }
 
 export function nextDue(db: Connection, { scope, agents }: Pick<ClaimRequest, "scope" | "agents">): number | undefined {
-  return db.get<{ due: number }>(findNextDue, scope, JSON.stringify(agents))?.due;
+  const due = agents.flatMap((agent) => db.get<{ due: number }>(findNextDue, scope, agent)?.due ?? []);
+  return due.length === 0 ? undefined : Math.min(...due);
 }

@@ -68,7 +68,7 @@ CREATE TABLE runs (
   ) VIRTUAL
 ) STRICT;
 CREATE UNIQUE INDEX runs_by_id ON runs (scope, id);
-CREATE INDEX runs_due ON runs (scope, due) WHERE due IS NOT NULL;
+CREATE INDEX runs_due ON runs (scope, agent, due) WHERE due IS NOT NULL;
 CREATE INDEX runs_by_start ON runs (thread, start_pos) WHERE start_pos IS NOT NULL;
 CREATE INDEX runs_queued ON runs (thread, turn) WHERE queued = 1;
 CREATE INDEX runs_by_thread ON runs (thread);
