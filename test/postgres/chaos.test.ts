@@ -49,7 +49,7 @@ test(`${steps} steps while backends are terminated at random`, { timeout: 600_00
     steps: perRun,
     meanwhile: async (isDone) => {
       while (!isDone()) {
-        await delay(draw(40));
+        await delay(20 + draw(60)); // a connection must have the time to be made
         killed += (await query(url, kill, [schema])).length;
       }
     },
