@@ -99,7 +99,7 @@ export function composeRuntime(ports: RuntimePorts, agents: readonly BoundAgent[
     ...ports,
     live,
     limits: { ...defaultLimits, ...settings.limits },
-    startMarginMs: leaseMs / 6,
+    startMarginMs: Math.ceil(leaseMs / 6),
     agent: (name) => byName.get(name),
   };
   const backend = createInProcessBackend(engine);
@@ -140,7 +140,11 @@ function checkOptions(options: RuntimeOptions): readonly Agent<unknown>[] {
     "must be an id: 1 to 512 bytes, no control characters",
   );
   problems.optional("logger", (logger) => has(logger, ["warn", "note"]), "must have warn and note");
-  problems.optional("clock", (clock) => has(clock, ["now", "monotonic", "sleep"]), "must have now, monotonic and sleep");
+  problems.optional(
+    "clock",
+    (clock) => has(clock, ["now", "monotonic", "sleep"]),
+    "must have now, monotonic and sleep",
+  );
   problems.optional("ids", (ids) => has(ids, ["next"]), "must have next");
   problems.integer("concurrency", 1, 100_000);
   problems.integer("leaseMs", 100, day);

@@ -176,7 +176,7 @@ function take(worker: Worker, taken: Taken): void {
     claim,
     leaseUntil: () => leaseUntil,
     timeLeft: () => times.asked + leaseMs - clock.monotonic(),
-    storeNow: () => leaseUntil - leaseMs + (clock.monotonic() - times.answered),
+    storeNow: () => Math.floor(leaseUntil - leaseMs + (clock.monotonic() - times.answered)),
     lost: lost.signal,
     leaving: leaving.signal,
     onMoved: (next) => {

@@ -104,7 +104,11 @@ export const errorCatalogue = {
     status: 502,
     next: "The provider's answer broke its own protocol; the call is repeated.",
   },
-  "instructions-failed": { retry: "never", status: 500, next: "Mend the agent's instructions function; see the cause." },
+  "instructions-failed": {
+    retry: "never",
+    status: 500,
+    next: "Mend the agent's instructions function; see the cause.",
+  },
   "script-exhausted": { retry: "never", status: 500, next: "Give the scripted model one answer per model call." },
   "schema-unconvertible": {
     retry: "never",

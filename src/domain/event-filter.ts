@@ -1,7 +1,7 @@
 /** Event filters: AND between dimensions, OR inside one. Matching reads envelopes only, never payloads. */
-import type { EventType, RunEvent } from "./event.ts";
+import { type EventType, isEventType, type RunEvent } from "./event.ts";
 import type { RunId, ThreadId } from "./ids.ts";
-import type { JsonValue } from "./json.ts";
+import { type JsonValue, messageOf } from "./json.ts";
 import { Problems } from "./problems.ts";
 
 export interface EventFilter {
@@ -27,6 +27,8 @@ const maxTerms = 1_000;
 export function compileFilter(filter: EventFilter): CompiledFilter {
   const problems = new Problems(filter, dimensions);
   for (const name of dimensions) problems.optional(name, isList, `must be a list of 1 to ${maxTerms} strings`);
+  const strange = Array.isArray(filter?.types) ? filter.types.filter((type) => !isEventType(type)) : [];
+  if (strange.length > 0) problems.add(`types: there is no event ${messageOf(strange[0])}`);
   problems.refuse("invalid-options", "The event filter does not fit");
   const sets = Object.fromEntries(dimensions.map((name) => [name, setOf(filter[name])]));
   const { types, runs, threads, agents } = sets;

@@ -63,6 +63,30 @@ export type EventBody =
 export type RunEvent = EventStamp & EventBody;
 export type EventType = EventBody["type"];
 
+const everyType: Readonly<Record<EventType, true>> = {
+  "run-created": true,
+  "run-started": true,
+  "run-waiting": true,
+  "run-resumed": true,
+  "run-ended": true,
+  "step-started": true,
+  "step-ended": true,
+  "effect-intended": true,
+  "effect-settled": true,
+  "call-gated": true,
+  "message-appended": true,
+  "ticket-opened": true,
+  "ticket-decided": true,
+  "input-received": true,
+  "input-withdrawn": true,
+  "cancel-requested": true,
+  "pause-requested": true,
+};
+
+export function isEventType(value: unknown): value is EventType {
+  return typeof value === "string" && Object.hasOwn(everyType, value);
+}
+
 export function project(entry: Entry, identity: RunIdentity): RunEvent {
   const stamp: EventStamp = { run: identity.run, thread: identity.thread, seq: entry.seq, at: entry.at };
   return { ...stamp, ...projectBody(entry, identity) };

@@ -51,9 +51,13 @@ function advanceModel(draft: Draft, step: StepState): Ending | undefined {
 /** How the run ends when the last step asked for nothing more; undefined when there is a next step. */
 function afterStep(draft: Draft): Ending | undefined {
   const { step, inbox } = draft.state;
-  if (!step || step.calls.length > 0 || inbox.length > 0) return undefined;
+  if (!step) return undefined;
   const { last } = step.model;
-  return ending(draft, naturalOutcome(last?.kind === "done" ? last.finish : undefined));
+  const finish = last?.kind === "done" ? last.finish : undefined;
+  // What was filtered or broken off is no basis to go on from, whatever it asked for.
+  if (finish !== "content-filter" && finish !== "error" && (step.calls.length > 0 || inbox.length > 0))
+    return undefined;
+  return ending(draft, naturalOutcome(finish));
 }
 
 function naturalOutcome(finish: FinishReason | undefined): Outcome {

@@ -2,6 +2,7 @@
 import { idProblem } from "../domain/ids.ts";
 import { toJson } from "../domain/json.ts";
 import { Problems } from "../domain/problems.ts";
+import { engine } from "../domain/ticket.ts";
 import type { ActOptions } from "./runtime.ts";
 
 export const anyone = "anonymous";
@@ -16,6 +17,7 @@ export function checkAct<Options extends ActOptions>(
     const problem = options?.[name] === undefined ? undefined : idProblem(options[name]);
     if (problem) problems.add(`${name}: ${problem}`);
   }
+  if (options?.by === engine) problems.add(`by: ${engine} is what the engine calls itself`);
   problems.optional(
     "reason",
     (reason) => typeof reason === "string" && toJson(reason).ok,

@@ -93,8 +93,11 @@ function isAwaitable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return typeof (value as Partial<PromiseLike<T>> | null | undefined)?.then === "function";
 }
 
-function verdict(needed: boolean, tool: string): Verdict {
-  return needed ? ask("approval", `Run ${tool}?`) : { kind: "allow" };
+function verdict(needed: unknown, tool: string): Verdict {
+  if (needed === true) return ask("approval", `Run ${tool}?`);
+  if (needed === false) return { kind: "allow" };
+  // Only a plain "no" lets a call through unattended.
+  return brokenCheck(new TypeError(`needsApproval of ${tool} answered ${messageOf(needed)} instead of true or false`));
 }
 
 function ask(ticket: "approval" | "input", prompt: string): Verdict {

@@ -32,6 +32,7 @@ export function readDecision(ticket: TicketRecord, offered: OfferedDecision): Of
   const given = (offered as unknown as Record<string, unknown>)[field];
   if (kind === "approve" && given === undefined) return { kind };
   if (field === "reason" && typeof given !== "string") throw refused(ticket, kind, "needs a reason");
+  if (given === undefined && kind !== "edit") throw refused(ticket, kind, `needs a ${field}; null is one`);
   return { kind, [field]: storable(given) } as unknown as OfferedDecision;
 }
 

@@ -43,7 +43,7 @@ export async function runSource(run: RunId, desk: Desk, hub: WatchHub): Promise<
     partials: () => [hub.live.partial(desk.scope, run)].filter((partial) => partial !== undefined),
     async rest(last) {
       const row = await read(desk, () => desk.store.run(key));
-      if (!row) return "ended"; // erased meanwhile
+      if (!row) return "erased";
       if (row.head !== last.seq || !isIdle(row, desk.clock.now())) return "going-on";
       return row.status === "done" ? "ended" : "idle";
     },

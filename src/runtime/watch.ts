@@ -44,8 +44,8 @@ export interface Source {
   wants(placed: Placed): boolean;
   wantsLive(told: Told): boolean;
   partials(): readonly MessagePartial[];
-  /** Whether everything up to this place is all there will ever be, all there is for now, or neither. */
-  rest(last: Place): Promise<"ended" | "idle" | "going-on">;
+  /** Whether everything up to this place is all there will ever be, was taken away, is all for now, or neither. */
+  rest(last: Place): Promise<"ended" | "erased" | "idle" | "going-on">;
   /** The time between two looks for what is not told. */
   pause(signal: AbortSignal): Promise<void>;
   leave(): void;
@@ -61,6 +61,8 @@ interface Watcher {
   readonly shown: Shown;
   /** Pieces may be shown: what was written before was. */
   joined: boolean;
+  /** What is watched was taken away meanwhile. */
+  isErased: boolean;
 }
 
 const start: Place = { position: 0, seq: 0 };
@@ -77,12 +79,11 @@ export async function* watch(source: Source, options: WatchOptions, closed: Abor
       next,
       shown: createShown(options.after !== undefined),
       joined: false,
+      isErased: false,
     };
     if (options.after !== undefined) yield* refuseOrResync(watcher);
-    for (;;) {
-      if ((yield* catchUp(watcher)) || (await isOver(watcher))) return;
-      if (yield* follow(watcher)) return;
-    }
+    while (!((yield* catchUp(watcher)) || (await isOver(watcher)) || (yield* follow(watcher))));
+    if (watcher.isErased) yield { type: "resync", reason: "erased", cursor: cursorOf(watcher) };
   } catch (cause) {
     // The runtime was closed in the middle of a read: the watch is over, as it would be a moment later.
     if (!isHoldfastError(cause, "store-closed")) throw cause;
@@ -192,10 +193,12 @@ function isEmpty({ text, reasoning, inputs }: MessagePartial): boolean {
   return text === "" && reasoning === "" && inputs.length === 0;
 }
 
-async function isOver({ options, source, last }: Watcher): Promise<boolean> {
+async function isOver(watcher: Watcher): Promise<boolean> {
+  const { options, source, last } = watcher;
   if (options.until === undefined) return false;
   const rest = await source.rest(last);
-  return rest === "ended" || (rest === "idle" && options.until === "idle");
+  watcher.isErased = rest === "erased";
+  return watcher.isErased || rest === "ended" || (rest === "idle" && options.until === "idle");
 }
 
 function isStopped({ options, closed }: Watcher): boolean {
