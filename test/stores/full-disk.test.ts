@@ -52,7 +52,10 @@ test("F1–F3 what each SQLite error means to the caller", async () => {
     [4874, "BEGIN IMMEDIATE", "store-full"],
     [10, "BEGIN IMMEDIATE", "store-unavailable"],
     [266, "COMMIT", "commit-unknown"],
-    [11, "INSERT", "store-unavailable"],
+    [1, "INSERT", "store-unusable"],
+    [11, "INSERT", "store-unusable"],
+    [21, "INSERT", "store-unusable"],
+    [26, "INSERT", "store-unusable"],
     [8, "COMMIT", "store-unavailable"],
   ] as const;
   for (const [code, statement, meaning] of cases) {

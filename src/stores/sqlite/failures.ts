@@ -21,11 +21,13 @@ const full = 13;
 const fullInDisguise: readonly number[] = [778, 4874];
 /** CONSTRAINT, READONLY, TOOBIG, MISMATCH, RANGE: refused before anything could become durable. */
 const certain: readonly number[] = [19, 8, 18, 20, 25];
+/** ERROR, CORRUPT, MISUSE, NOTADB: the same call fails again, however often it is repeated. */
+const hopeless: readonly number[] = [1, 11, 21, 26];
 
 export function failureOf(cause: unknown, phase: Phase, path: string): Failure {
   if (isHoldfastError(cause)) return { kind: "thrown", error: cause };
   const code = sqliteCode(cause);
-  if (code === undefined) return thrown("store-unavailable", `${path}: the store failed`, cause);
+  if (code === undefined) return thrown("store-unusable", `${path}: the store failed`, cause);
   const primary = code & 0xff;
   if (busyCodes.includes(primary)) return { kind: "busy", cause };
   if (primary === full) return thrown("store-full", `${path}: no space left; nothing of this call was written`, cause);
@@ -33,10 +35,13 @@ export function failureOf(cause: unknown, phase: Phase, path: string): Failure {
     return thrown("commit-unknown", `${path}: whether the commit was written is not known`, cause);
   }
   if (fullInDisguise.includes(code)) return thrown("store-full", `${path}: the disk takes no more`, cause);
-  return thrown("store-unavailable", `${path}: SQLite refused with code ${code}`, cause);
+  const meaning = hopeless.includes(primary) ? "store-unusable" : "store-unavailable";
+  return thrown(meaning, `${path}: SQLite refused with code ${code}`, cause);
 }
 
-function thrown(code: "store-full" | "store-unavailable" | "commit-unknown", message: string, cause: unknown): Failure {
+type Meaning = "store-full" | "store-unavailable" | "store-unusable" | "commit-unknown";
+
+function thrown(code: Meaning, message: string, cause: unknown): Failure {
   return { kind: "thrown", error: new HoldfastError(code, message, { cause }) };
 }
 
