@@ -27,8 +27,9 @@ export function assembleRuntime(parts: Parts): Runtime {
   const desk: Desk = { ...parts, closed: closing.signal };
   let closed: Promise<void> | undefined;
 
+  /** From the beginning of close on: what was accepted then might never reach the store. */
   function refuseClosed(): void {
-    if (closing.signal.aborted) throw new HoldfastError("runtime-closed", "The runtime is closed");
+    if (closed !== undefined) throw new HoldfastError("runtime-closed", "The runtime is closed");
   }
 
   const hub = createWatchHub(desk, parts.live);

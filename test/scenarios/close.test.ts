@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { createRuntime, memory, tool } from "../../src/index.ts";
+import { agent, createRuntime, memory, tool } from "../../src/index.ts";
 import type { StoreDefinition } from "../../src/ports/store.ts";
+import { scripted } from "../../src/providers/scripted.ts";
 import { aModelThat, anAgentWith, callsTool, given, says } from "../../src/testing/story.ts";
 import { aGate, aMoment, never, untilAborted } from "./moments.ts";
 import { onEveryStore } from "./stores.ts";
@@ -136,4 +137,13 @@ test("close closes the bus and the store, whichever of them fails", async () => 
   const runtime = await createRuntime({ store: failing });
   await expect(runtime.close()).rejects.toThrow("the bus is gone");
   expect(closed).toEqual(["bus", "store"]);
+});
+
+test("a start during close is refused like one after it", async () => {
+  const teller = agent({ name: "teller", model: scripted(["ok"]), instructions: "" });
+  const runtime = await createRuntime();
+  const closing = runtime.close();
+  await expect(runtime.start(teller, "late")).rejects.toMatchObject({ code: "runtime-closed" });
+  await closing;
+  await expect(runtime.start(teller, "late")).rejects.toMatchObject({ code: "runtime-closed" });
 });
