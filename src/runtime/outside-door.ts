@@ -4,8 +4,9 @@ import type { Post, PostAnswer } from "../ports/store.ts";
 import { type Desk, surely } from "./desk.ts";
 
 export async function post(what: Post, desk: Desk): Promise<PostAnswer> {
-  // One key per act: the same word used for a cancel and for a message means two acts.
-  const keyed = { ...what, key: `${what.fact.type}:${what.key}` };
+  // One key per act: the same word used for two tickets, or for a cancel and a message, means two acts.
+  const subject = what.fact.type === "ticket-decided" ? `${what.fact.ticket}:` : "";
+  const keyed = { ...what, key: `${what.fact.type}:${subject}${what.key}` };
   const answer = await surely(`Posting ${what.fact.type} to run ${what.run}`, desk, () => desk.store.post(keyed));
   if (answer.kind === "posted") {
     const { scope, run, fact } = what;

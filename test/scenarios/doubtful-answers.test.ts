@@ -50,6 +50,19 @@ test("an answer without a value is refused, and nobody signs as the engine", asy
   expect(await ticket?.answer(null)).toMatchObject({ mine: true });
 });
 
+test("one act key on two tickets decides both", async () => {
+  const act = aTool(() => true);
+  const actor = anActor(act, { calls: [...calls, ...calls] }, "Done.");
+  await using t = await testRuntime({ agents: [actor] });
+  const run = await t.runtime.start(actor, "go");
+  await run.idle();
+  const [first, second] = await t.runtime.tickets.list({ kind: "approval" });
+  expect(await first?.approve({ key: "click-7" })).toMatchObject({ decision: { kind: "approve" }, mine: true });
+  expect(await second?.reject("no", { key: "click-7" })).toMatchObject({ decision: { kind: "reject" }, mine: true });
+  expect(await run.result()).toMatchObject({ outcome: "completed" });
+  expect(t.effects(act)).toHaveLength(1);
+});
+
 test("instructions that throw fail the run once, in their own name", async () => {
   let asked = 0;
   const broken = agent({
