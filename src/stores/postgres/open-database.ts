@@ -23,7 +23,7 @@ export interface OpenOptions {
 const leastVersion = 150_000;
 const connectPatienceMs = 10_000;
 /** A connection on which nothing has come back for so long is taken for dead. */
-const silenceMs = 60_000;
+const silenceMs = 30_000;
 const muchSkewMs = 1_000;
 
 export async function openDatabase(options: OpenOptions, deps: StoreDeps): Promise<Database> {
