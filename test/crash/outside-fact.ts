@@ -53,7 +53,11 @@ export interface Staging {
 
 export async function openStage({ scenario, say, store: definition, fault }: Staging): Promise<Stage> {
   const time = { clock: createFakeClock() };
-  const clock = { now: () => time.clock.now(), monotonic: () => time.clock.now(), sleep: (ms: number) => time.clock.sleep(ms) };
+  const clock = {
+    now: () => time.clock.now(),
+    monotonic: () => time.clock.now(),
+    sleep: (ms: number) => time.clock.sleep(ms),
+  };
   const reopen = (): Promise<Store> => definition.open({ clock, logger: silentLogger });
   const store = await reopen();
   let plays = 0;
