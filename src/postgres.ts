@@ -1,5 +1,5 @@
 /** The PostgreSQL store's door: `postgres("postgres://…")`, with the bus over which its processes tell each other. */
-import { createPostgresNotifyBus } from "./buses/postgres-notify.ts";
+import { createPostgresNotifyBus } from "./buses/postgres-notify/bus.ts";
 import { Problems } from "./domain/problems.ts";
 import type { StoreDefinition } from "./ports/store.ts";
 import { type PostgresStoreOptions, postgresStore } from "./stores/postgres/postgres.ts";

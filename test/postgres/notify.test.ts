@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { createPostgresNotifyBus } from "../../src/buses/postgres-notify.ts";
+import { createPostgresNotifyBus } from "../../src/buses/postgres-notify/bus.ts";
 import type { RunId, Scope } from "../../src/domain/ids.ts";
 import type { Bus, Hint } from "../../src/ports/bus.ts";
 import { stepped } from "../../src/testing/conformance/store-fixtures.ts";

@@ -9,6 +9,8 @@ export interface Tx extends Queries {
 
 export interface Access {
   readonly schema: string;
+  /** The statement that writes commits, see commit-rows.ts: long, and the same for every commit of this store. */
+  readonly insertCommits: string;
   /** A time that stands for the store's; null unless a test says so: the server's own clock is asked in each statement. */
   readonly time: () => number | null;
 }

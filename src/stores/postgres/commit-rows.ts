@@ -66,7 +66,7 @@ export function insertCommits(schema: string): string {
 
 /** One answer per commit, in their order. */
 export function writeRows(db: Queries, access: Access, all: readonly PreparedCommit[]): Promise<readonly CommitRow[]> {
-  return db.all<CommitRow>(insertCommits(access.schema), [...columnsOf(all), access.time()]);
+  return db.all<CommitRow>(access.insertCommits, [...columnsOf(all), access.time()]);
 }
 
 function columnsOf(all: readonly PreparedCommit[]): readonly (readonly unknown[])[] {

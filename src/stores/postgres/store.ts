@@ -11,6 +11,7 @@ import { storeClosed } from "../shared/refusals.ts";
 import type { Access } from "./access.ts";
 import { birthJob } from "./births.ts";
 import { claimJob, nextDue, renewJob } from "./claims.ts";
+import { insertCommits } from "./commit-rows.ts";
 import { commitJob, releaseJob } from "./commits.ts";
 import type { Database, Queries, Session } from "./database.ts";
 import { deleteThreadJob, erasedUpTo, eraseRunJob } from "./erasure.ts";
@@ -33,7 +34,11 @@ export async function openPostgresStore(options: OpenOptions, deps: StoreDeps): 
 }
 
 function createPostgresStore(db: Database, options: OpenOptions, deps: StoreDeps): Store {
-  const access: Access = { schema: db.schema, time: () => (options.time === "clock" ? deps.clock.now() : null) };
+  const access: Access = {
+    schema: db.schema,
+    insertCommits: insertCommits(db.schema),
+    time: () => (options.time === "clock" ? deps.clock.now() : null),
+  };
   const writer = createWriter(db, access, options.connections);
   const feed = createFeed(db.schema, deps.logger);
   const manifests = createKnownManifests();
