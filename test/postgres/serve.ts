@@ -1,5 +1,6 @@
 /** The server that all test files of one run share: says its URL, and goes when the process that asked for it has gone. */
-import { renameSync, writeFileSync } from "node:fs";
+import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { createTestServer } from "./embedded.ts";
 
@@ -19,4 +20,5 @@ writeFileSync(`${file}.new`, server.url);
 renameSync(`${file}.new`, file!);
 while (isAlive(Number(owner))) await delay(300);
 await server.remove();
+rmSync(dirname(file!), { recursive: true, force: true });
 process.exit(0);
