@@ -78,7 +78,7 @@ export const errorCatalogue = {
   "store-unusable": {
     retry: "never",
     status: 500,
-    next: "See the message: the file, its migrations or the SQLite build do not fit.",
+    next: "See the message: the database, its migrations or its version do not fit.",
   },
   "store-closed": { retry: "never", status: 500, next: "The runtime was closed; create a new one." },
   "entry-unreadable": {
