@@ -1,7 +1,7 @@
 /** createRuntime: the default composition root. It checks every option, chooses adapters and assembles. */
 import { createInProcessBackend } from "./backends/in-process.ts";
 import { createInMemoryBus } from "./buses/in-memory.ts";
-import { createInProcessDispatcher } from "./dispatchers/in-process.ts";
+import { createClaimingDispatcher } from "./dispatchers/claiming.ts";
 import type { Agent } from "./domain/agent.ts";
 import { HoldfastError } from "./domain/errors.ts";
 import { defaultScope, idProblem, parseId, type Scope } from "./domain/ids.ts";
@@ -104,7 +104,7 @@ export function composeRuntime(ports: RuntimePorts, agents: readonly BoundAgent[
   };
   const backend = createInProcessBackend(engine);
   const worker = { ...ports, scope, agents: agentNames, leaseMs, pollMs, concurrency, closeGraceMs };
-  const dispatcher = agentNames.length === 0 ? undefined : createInProcessDispatcher(worker);
+  const dispatcher = agentNames.length === 0 ? undefined : createClaimingDispatcher(worker);
   dispatcher?.serve((held) => backend.executeRoot(held));
   async function shutDown(): Promise<void> {
     try {

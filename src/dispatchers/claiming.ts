@@ -17,7 +17,7 @@ import type { Ids } from "../ports/ids.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { Claim, Store } from "../ports/store.ts";
 
-export interface InProcessOptions {
+export interface ClaimingOptions {
   readonly store: Store;
   readonly bus: Bus;
   readonly clock: Clock;
@@ -33,7 +33,7 @@ export interface InProcessOptions {
 }
 
 interface Worker {
-  readonly options: InProcessOptions;
+  readonly options: ClaimingOptions;
   readonly advance: Advance;
   readonly inHand: Map<RunId, Held>;
   readonly stop: AbortController;
@@ -68,7 +68,7 @@ interface LeaseTimes {
 
 const claimBatch = 64;
 
-export function createInProcessDispatcher(options: InProcessOptions): Dispatcher {
+export function createClaimingDispatcher(options: ClaimingOptions): Dispatcher {
   let worker: Worker | undefined;
   let unsubscribe: (() => void) | undefined;
   let claiming: Promise<void> = Promise.resolve();
