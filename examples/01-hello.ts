@@ -1,4 +1,4 @@
-// What `npm start` runs: one agent, one tool, one run. No key, no network.
+// The smallest: one agent, one tool, one run. No key, no network.
 // expect: Next: kill a process and see the run go on: npx node --conditions=source examples/04-crash-and-resume.ts
 import { agent, createRuntime, tool } from "holdfast";
 import { sqlite } from "holdfast/sqlite";
