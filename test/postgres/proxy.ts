@@ -1,4 +1,4 @@
-/** A small TCP proxy in front of the server: it can cut a connection after a request, before the answer. */
+/** A small TCP proxy in front of the server: it can cut a connection after a request, and change what the server says. */
 import { connect, createServer, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 
@@ -10,7 +10,11 @@ export interface Proxy {
   cuts(): number;
 }
 
-export async function createProxy(url: string, judge: (sent: Buffer) => Verdict): Promise<Proxy> {
+type Judge = (sent: Buffer) => Verdict;
+/** The server's answer as the client gets it; of the same length. */
+type Edit = (answer: Buffer) => Buffer;
+
+export async function createProxy(url: string, judge: Judge, edit?: Edit): Promise<Proxy> {
   const target = new URL(url);
   const open = new Set<Socket>();
   let cuts = 0;
@@ -40,7 +44,7 @@ export async function createProxy(url: string, judge: (sent: Buffer) => Verdict)
     });
     server.on("data", (answer) => {
       if (isMute) end();
-      else client.write(answer);
+      else client.write(edit?.(answer) ?? answer);
     });
   }
 

@@ -29,6 +29,8 @@ const tooMany: readonly string[] = ["53300", "53400", "53200"];
 const full = "53100";
 /** A prepared statement that is not there, there already, or older than the table: another connection has none of it. */
 const stale: readonly string[] = ["26000", "42P05", "0A000"];
+/** insufficient_privilege: a right was taken away while we worked. */
+const noRight = "42501";
 /** read_only_sql_transaction: the connection leads to a server that is a standby now; another one may lead to the new one. */
 const readOnly = "25006";
 
@@ -47,6 +49,7 @@ export function failureOf(cause: unknown, phase: Phase, name: string): Failure {
   if (code === readOnly) return { kind: "lost", error: unwritable(name, cause) };
   if (code === full) return thrown("store-full", `${name}: no space left; nothing of this call was written`, cause);
   if (code === locked || tooMany.includes(code)) return { kind: "thrown", error: storeBusy(name, cause) };
+  if (code === noRight) return { kind: "thrown", error: unpermitted(name, cause) };
   return thrown("store-unavailable", `${name}: the server refused with code ${code}`, cause);
 }
 
@@ -62,9 +65,16 @@ function unwritable(name: string, cause: unknown): HoldfastError {
   return new HoldfastError("store-unavailable", `${name}: the server takes no writes; is it a standby now?`, { cause });
 }
 
+function unpermitted(name: string, cause: unknown): HoldfastError {
+  const message = `${name}: a right was taken from the role (${reasonOf(cause)}); grant it again, and the work goes on`;
+  return new HoldfastError("store-unavailable", message, { cause });
+}
+
+export const keepsNoStatements =
+  "a prepared statement was refused; behind a pooler that keeps none use postgres({ prepare: false })";
+
 function stalePlan(name: string, cause: unknown): HoldfastError {
-  const advice = "behind a pooler that keeps no prepared statements use postgres({ prepare: false })";
-  return new HoldfastError("store-unavailable", `${name}: a prepared statement was refused; ${advice}`, { cause });
+  return new HoldfastError("store-unavailable", `${name}: ${keepsNoStatements}`, { cause });
 }
 
 export function storeBusy(name: string, cause: unknown): HoldfastError {
@@ -75,9 +85,23 @@ export function storeBusy(name: string, cause: unknown): HoldfastError {
 /** Why there is no connection at all. Nothing was sent. */
 export function connectFailure(name: string, cause: unknown): HoldfastError {
   const code = sqlState(cause);
-  const isPoolTimeout = code === undefined && String(cause).includes("timeout exceeded when trying to connect");
-  if (isPoolTimeout || (code !== undefined && tooMany.includes(code))) return storeBusy(name, cause);
-  return new HoldfastError("store-unavailable", `${name}: cannot be reached (${reasonOf(cause)})`, { cause });
+  if (isPoolTimeout(cause)) {
+    const message = `${name}: every connection of this process was in use for too long; raise postgres({ connections })`;
+    return new HoldfastError("store-busy", message, { cause });
+  }
+  if (code !== undefined && tooMany.includes(code)) {
+    const advice = "raise max_connections of the server, or lower postgres({ connections }) of its clients";
+    const message = `${name}: the server has no connection left for this process (${reasonOf(cause)}); ${advice}`;
+    return new HoldfastError("store-busy", message, { cause });
+  }
+  const advice = code === undefined ? "; is the server up, and are host and port right?" : "";
+  const message = `${name}: cannot be reached (${reasonOf(cause)})${advice}`;
+  return new HoldfastError("store-unavailable", message, { cause });
+}
+
+/** All our own connections are busy: the server was not asked. */
+export function isPoolTimeout(cause: unknown): boolean {
+  return sqlState(cause) === undefined && String(cause).includes("timeout exceeded when trying to connect");
 }
 
 /** The session can no longer be used. */

@@ -20,6 +20,11 @@ interface Migration {
 
 const migrations: readonly Migration[] = [{ number: 1, name: "first layout", sql: migration1 }];
 
+/** Every table and sequence that the migrations make. */
+export const relations: readonly string[] = migrations.flatMap(({ sql }) =>
+  [...sql.matchAll(/^CREATE (?:TABLE|SEQUENCE) hf\.(\w+)/gm)].map(([, name = ""]) => name),
+);
+
 interface Applied {
   readonly number: number;
   readonly checksum: string;
@@ -33,13 +38,13 @@ const createTable = `CREATE TABLE hf.migrations (
 )`;
 
 export async function migrate(db: Database, session: Session): Promise<void> {
-  if (!(await isMissingSome(db, session))) return;
+  if ((await countApplied(db, session)) === migrations.length) return;
   await session.script("BEGIN");
   try {
     await session.get("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`holdfast:${db.schema}`]);
-    const applied = await appliedTo(db, session);
-    if (applied.length === 0) await session.script(`CREATE SCHEMA IF NOT EXISTS ${quoted(db.schema)}; ${createTable}`);
-    for (const { number, name, sql } of migrations.slice(applied.length)) {
+    const applied = await countApplied(db, session);
+    if (applied === 0) await session.script(`CREATE SCHEMA IF NOT EXISTS ${quoted(db.schema)}; ${createTable}`);
+    for (const { number, name, sql } of migrations.slice(applied)) {
       await session.script(sql);
       const values = [number, name, checksumOf(sql)];
       await session.run("INSERT INTO hf.migrations (number, name, checksum) VALUES ($1, $2, $3)", values);
@@ -52,33 +57,50 @@ export async function migrate(db: Database, session: Session): Promise<void> {
 }
 
 /** Reads only. Throws when this schema must not be touched. */
-async function isMissingSome(db: Database, session: Session): Promise<boolean> {
+async function countApplied(db: Database, session: Session): Promise<number> {
   const applied = await appliedTo(db, session);
-  for (const row of applied) checkMigration(row, db);
-  return applied.length < migrations.length;
+  for (const [index, row] of applied?.entries() ?? []) checkMigration(row, { db, expected: index + 1 });
+  if (applied?.length === 0) throw unrecorded(db, 1);
+  return applied?.length ?? 0;
 }
 
 const findTables = `SELECT count(*) FILTER (WHERE relname = 'migrations') AS ours, count(*) AS tables
   FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)`;
 
-async function appliedTo(db: Database, session: Session): Promise<readonly Applied[]> {
+/** Undefined: a new schema. */
+async function appliedTo(db: Database, session: Session): Promise<readonly Applied[] | undefined> {
   const found = await session.get<{ ours: number; tables: number }>(findTables, [db.schema]);
   if (found?.ours === 1)
     return session.all<Applied>("SELECT number, checksum FROM hf.migrations ORDER BY number LIMIT 1000");
-  if ((found?.tables ?? 0) === 0) return [];
-  throw new HoldfastError("store-unusable", `${db.name}: schema ${db.schema} holds tables of another program`);
+  if ((found?.tables ?? 0) === 0) return undefined;
+  const message = `${db.name}: schema ${db.schema} holds tables of another program: choose another schema`;
+  throw new HoldfastError("store-unusable", message);
 }
 
-function checkMigration({ number, checksum }: Applied, { name, schema }: Database): void {
+interface Place {
+  readonly db: Database;
+  readonly expected: number;
+}
+
+function checkMigration({ number, checksum }: Applied, { db, expected }: Place): void {
+  const { name, schema } = db;
   const known = migrations.find((migration) => migration.number === number);
   if (!known) {
     const message = `${name}: schema ${schema} is of version ${number}; this version knows up to ${migrations.length}`;
     throw new HoldfastError("store-newer", message, { details: { schema, version: number } });
   }
+  if (number !== expected) throw unrecorded(db, expected);
   if (checksumOf(known.sql) !== checksum) {
     const message = `${name}: migration ${number} of schema ${schema} is not the one that this version has`;
     throw new HoldfastError("store-unusable", message);
   }
+}
+
+/** A schema gets its tables and their record in one transaction: someone else has taken the record away. */
+function unrecorded({ name, schema }: Database, number: number): HoldfastError {
+  const advice = "restore it from a backup, or choose another schema";
+  const message = `${name}: schema ${schema} has no record of migration ${number}: ${advice}`;
+  return new HoldfastError("store-unusable", message);
 }
 
 function checksumOf(sql: string): string {

@@ -1,15 +1,11 @@
-/**
- * Connects, or says in one sentence why the database cannot be used.
- *
- * O1 Everything is checked before anything is written: version, encoding, that it is no standby, the schema.
- * O2 Settings that weaken what a commit promises are told to the operator; the server's owner may want them.
- */
+/** Connects, or says in one sentence why the database cannot be used, and what to do about it. */
 import type { Pool, PoolConfig } from "pg";
 import { HoldfastError, isHoldfastError } from "../../domain/errors.ts";
 import type { StoreDeps } from "../../ports/store.ts";
+import { checkSchema, checkServer } from "./checks.ts";
 import { createDatabase, type Database, type Probe, type Session } from "./database.ts";
-import { reasonOf, sqlState } from "./failures.ts";
-import { migrate } from "./migrations.ts";
+import { keepsNoStatements, reasonOf, sqlState } from "./failures.ts";
+import { migrate, relations } from "./migrations.ts";
 
 export interface OpenOptions {
   readonly url: string;
@@ -20,11 +16,9 @@ export interface OpenOptions {
   readonly probe?: Probe;
 }
 
-const leastVersion = 150_000;
 const connectPatienceMs = 10_000;
 /** A connection on which nothing has come back for so long is taken for dead. */
 const silenceMs = 30_000;
-const muchSkewMs = 1_000;
 
 export async function openDatabase(options: OpenOptions, deps: StoreDeps): Promise<Database> {
   const { url, schema, prepare, probe } = options;
@@ -34,8 +28,9 @@ export async function openDatabase(options: OpenOptions, deps: StoreDeps): Promi
   let session: Session | undefined;
   try {
     session = await db.connect();
-    await check(db, session, { ...deps, time: options.time });
+    await checkServer(db, session, { ...deps, time: options.time });
     await migrate(db, session);
+    await checkSchema(db, session, relations);
     session.release(false);
     return db;
   } catch (cause) {
@@ -76,53 +71,31 @@ export function nameOf(url: string): string {
   }
 }
 
-interface Facts {
-  readonly version: number;
-  readonly encoding: string;
-  readonly synchronous: string;
-  readonly is_standby: boolean;
-  readonly now: number;
-}
-
-const askFacts = `SELECT current_setting('server_version_num')::integer AS version, current_setting('server_encoding') AS encoding,
-  current_setting('synchronous_commit') AS synchronous, pg_is_in_recovery() AS is_standby,
-  floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now`;
-
-async function check(db: Database, session: Session, deps: StoreDeps & Pick<OpenOptions, "time">): Promise<void> {
-  const { clock, logger, time } = deps;
-  const asked = clock.now();
-  const facts = await session.get<Facts>(askFacts);
-  if (!facts) throw new HoldfastError("store-unusable", `${db.name}: the server did not say what it is`);
-  const { version, encoding, synchronous, is_standby: isStandby, now } = facts;
-  const refuse = (why: string): never => {
-    throw new HoldfastError("store-unusable", `${db.name}: ${why}`);
-  };
-  if (version < leastVersion) refuse(`PostgreSQL ${Math.floor(version / 10_000)} is too old: 15 or newer is needed`);
-  if (encoding !== "UTF8") refuse(`the database is encoded in ${encoding}, not in UTF8`);
-  if (isStandby) refuse("the server is a standby, which takes no writes");
-  if (synchronous === "off") {
-    logger.warn(`${db.name}: synchronous_commit is off: after a crash of the server the newest commits may be missing`);
-  }
-  const skewMs = Math.max(asked - now, now - clock.now());
-  if (time === "database" && skewMs > muchSkewMs) {
-    logger.warn(`${db.name}: this machine's clock and the server's differ by ${skewMs} ms; leases go by the server's`);
-  }
-}
-
 /** Wrong names, passwords and rights are the operator's to put right; what cannot be reached may come back. */
 function problemOf(cause: unknown, db: Database): HoldfastError {
   if (isHoldfastError(cause) && cause.code !== "store-unavailable") return cause;
   const reason = isHoldfastError(cause) ? cause.cause : cause;
-  const code = sqlState(reason) ?? "";
-  if (code === "42501") {
-    const message = `${db.name}: the role may not create or use schema ${db.schema} (${reasonOf(reason)})`;
-    return new HoldfastError("store-unusable", message, { cause: reason });
-  }
-  if (["28", "3D", "42", "3F"].some((group) => code.startsWith(group))) {
-    return new HoldfastError("store-unusable", `${db.name}: refused (${reasonOf(reason)})`, { cause: reason });
+  const advice = adviceOn(reason, db);
+  if (advice !== undefined) {
+    return new HoldfastError("store-unusable", `${db.name}: ${advice} (${reasonOf(reason)})`, { cause: reason });
   }
   if (isHoldfastError(cause)) return cause;
-  return new HoldfastError("store-unavailable", `${db.name}: cannot be opened (${reasonOf(reason)})`, {
-    cause: reason,
-  });
+  const message = `${db.name}: cannot be opened (${reasonOf(reason)}); try again later`;
+  return new HoldfastError("store-unavailable", message, { cause: reason });
+}
+
+/** What the operator has to change, when it is his to change. */
+function adviceOn(reason: unknown, { schema }: Database): string | undefined {
+  const code = sqlState(reason) ?? "";
+  if (code === "26000" || code === "42P05") return keepsNoStatements;
+  if (code === "42501")
+    return `the role may not create or use schema ${schema}: grant it CREATE on the database, or USAGE on the schema`;
+  if (code === "25006") return "the server takes no writes: use the primary's address, and a role that may write";
+  if (code === "3D000") return "there is no such database: create it, or check the URL";
+  if (code.startsWith("28")) return "the server did not let us in: check user, password and pg_hba.conf";
+  if (code.startsWith("42") || code.startsWith("3F")) return `schema ${schema} cannot be used`;
+  // Thrown before anything was sent: the URL does not decode, or asks for what the server does not have.
+  if (reason instanceof URIError) return "the URL cannot be used: encode special characters of the password, as %25";
+  if (/SSL connections/.test(reasonOf(reason))) return "the URL asks for TLS, which the server does not offer";
+  return undefined;
 }
