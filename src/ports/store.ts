@@ -27,6 +27,7 @@ import type { SettlementRecord, TicketKind, TicketRecord } from "../domain/ticke
 import type { Bus } from "./bus.ts";
 import type { Clock } from "./clock.ts";
 import type { Logger } from "./logger.ts";
+import type { Delivery, OutboxStore } from "./outbox-store.ts";
 import type { ThreadKey, ThreadStore } from "./thread-store.ts";
 
 export interface RunKey {
@@ -97,6 +98,8 @@ export interface Commit extends RunKey {
    * key that another run has stays with that run.
    */
   readonly successor?: Birth;
+  /** Facts for others, written in the same transaction. */
+  readonly deliveries?: readonly Delivery[];
 }
 
 export interface Release extends RunKey {
@@ -243,7 +246,7 @@ export interface Snapshot {
 }
 
 export interface Evidence extends RunKey {
-  readonly kind: "late-result" | "late-decision";
+  readonly kind: "late-result" | "late-decision" | "dead-delivery";
   readonly body: JsonValue;
 }
 
@@ -253,7 +256,7 @@ export interface EvidenceRow {
   readonly body: JsonValue;
 }
 
-export interface Store extends ThreadStore {
+export interface Store extends ThreadStore, OutboxStore {
   create(birth: Birth): Promise<BirthAnswer>;
   createThread(thread: NewThread): Promise<NewThreadAnswer>;
   commit(commit: Commit): Promise<CommitAnswer>;

@@ -5,6 +5,7 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { DeclaredManifest } from "../../domain/manifest.ts";
 import type { RunStatus } from "../../domain/run.ts";
 import type { SettlementRecord, TicketRecord } from "../../domain/ticket.ts";
+import type { Delivery } from "../../ports/outbox-store.ts";
 import type { EvidenceRow, PostAnswer, Snapshot } from "../../ports/store.ts";
 import type { InboxInput } from "../shared/post-guard.ts";
 import { stampEntries } from "../shared/stamp-entries.ts";
@@ -73,6 +74,16 @@ export interface MemoryTicket {
   settlement: SettlementRecord | undefined;
 }
 
+export interface MemoryDelivery {
+  readonly run: MemoryRun;
+  readonly seq: number;
+  readonly index: number;
+  readonly delivery: Delivery;
+  due: number;
+  attempts: number;
+  error: string | undefined;
+}
+
 export interface ScopeData {
   readonly runs: Map<RunId, MemoryRun>;
   readonly runList: MemoryRun[];
@@ -87,6 +98,8 @@ export interface ScopeData {
   readonly openTickets: Set<MemoryTicket>;
   /** Runs with a time at which they may be claimed; kept by `reschedule`. */
   readonly claimable: Set<MemoryRun>;
+  /** In the order they were written. */
+  readonly outbox: Set<MemoryDelivery>;
   journal: MemoryCommit[];
   /** The newest position that an erasure took away. */
   erasedUpTo: number;
@@ -124,6 +137,7 @@ export function scopeOf(data: MemoryData, scope: Scope): ScopeData {
     tickets: new Map(),
     openTickets: new Set(),
     claimable: new Set(),
+    outbox: new Set(),
     journal: [],
     erasedUpTo: 0,
     counters: data.counters,

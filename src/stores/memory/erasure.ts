@@ -58,6 +58,7 @@ function eraseRuns(scope: ScopeData, runs: readonly MemoryRun[]): void {
     scope.tickets.delete(id);
     scope.openTickets.delete(row);
   }
+  for (const row of scope.outbox) if (gone.has(row.run)) scope.outbox.delete(row);
   for (const run of runs) removeRun(scope, run);
 }
 

@@ -14,6 +14,7 @@ import { createMemoryData, type MemoryData, type ScopeData, scopeOf } from "./da
 import { deleteThread, eraseRun } from "./erasure.ts";
 import { changeThread, countRuns, runs, threadRow, threads } from "./lists.ts";
 import { messages, readThread } from "./messages.ts";
+import { deliveries, endDelivery, nextDelivery, takeDeliveries } from "./outbox.ts";
 import { post } from "./post.ts";
 import { readAll, runRow, tickets } from "./reads.ts";
 import { commit, entriesAfter, release } from "./writes.ts";
@@ -67,6 +68,10 @@ function createMemoryStore(data: MemoryData, { clock }: StoreDeps): Store {
     addEvidence: ({ scope: name, run, kind, body }) =>
       within(name, (scope, at) => addEvidence(scope, { scope: name, run }, { kind, at, body })),
     evidence: (key) => within(key.scope, (scope) => [...(scope.runs.get(key.run)?.evidence ?? [])]),
+    takeDeliveries: (request) => within(request.scope, (scope, now) => takeDeliveries(scope, request, now)),
+    endDelivery: (end) => within(end.scope, (scope, now) => endDelivery(scope, end, now)),
+    nextDelivery: (lane) => within(lane.scope, (scope) => nextDelivery(scope, lane)),
+    deliveries: (source) => within(source.scope, (scope) => deliveries(scope, source)),
     close: async () => {
       closed = true;
     },

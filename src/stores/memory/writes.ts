@@ -18,6 +18,7 @@ import {
 } from "../shared/refusals.ts";
 import { append, type MemoryRun, reschedule, type ScopeData } from "./data.ts";
 import { addRun } from "./new-run.ts";
+import { addDeliveries } from "./outbox.ts";
 
 export function commit(scope: ScopeData, wanted: Commit, now: number): CommitAnswer {
   const run = scope.runs.get(wanted.run);
@@ -34,6 +35,7 @@ export function commit(scope: ScopeData, wanted: Commit, now: number): CommitAns
   run.placed = position + changes.messages;
   changeTickets(scope, changes, { seq, at: now });
   takeInputs(run, changes);
+  addDeliveries(scope, run, { deliveries: wanted.deliveries ?? [], seq, now });
   if (changes.startPosition !== undefined) start(run, changes.startPosition);
   if (changes.progressed) run.crashes = 0;
   if (changes.status !== undefined) changeStatus(scope, run, { ...changes, status: changes.status, wanted, now });

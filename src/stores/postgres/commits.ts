@@ -14,6 +14,7 @@ import type { Queries } from "./database.ts";
 import { endRun } from "./ends.ts";
 import { birthKeys, type Job, keyOf } from "./jobs.ts";
 import { bodyOf, entriesAfter } from "./journal.ts";
+import { addDeliveries } from "./outbox.ts";
 import { checkBirth } from "./successors.ts";
 import { openTickets, settleTickets, type TakenCommit, takeInputs } from "./ticket-rows.ts";
 
@@ -37,6 +38,7 @@ export function commitJob(access: Access, commit: Commit): Job<CommitAnswer> {
 /** It changes its run's row and the journal, and nothing else. */
 export function isSimple({ commit, changes }: PreparedCommit): boolean {
   const { status, opened, decided, takenInputs } = changes;
+  if (commit.deliveries && commit.deliveries.length > 0) return false;
   return status !== "done" && !commit.successor && opened.length + decided.length + takenInputs.length === 0;
 }
 
@@ -67,6 +69,7 @@ export async function writeCommits(
   await openTickets(tx, taken);
   await settleTickets(tx, taken);
   await takeInputs(tx, taken);
+  await addDeliveries(tx, taken);
   for (const each of taken) if (each.changes.status === "done") await endRun(tx, each);
   const outcomes: Outcome<CommitAnswer>[] = [];
   for (const [index, { commit }] of all.entries()) outcomes.push(await outcomeOf(tx, commit, rows[index]));

@@ -155,6 +155,20 @@ CREATE TABLE hf.evidence (
 );
 CREATE INDEX evidence_by_run ON hf.evidence (run, no);
 
+CREATE TABLE hf.outbox (
+  run bigint NOT NULL,                     -- the source
+  seq bigint NOT NULL,                     -- first seq of the commit
+  idx integer NOT NULL,                    -- place in its list
+  scope text COLLATE "C" NOT NULL,
+  lane text COLLATE "C" NOT NULL,          -- 'run', or 'sink:' and its name
+  due bigint NOT NULL,                     -- when it may be taken; the end of the lease while someone carries it
+  attempts integer NOT NULL,
+  error text,                              -- of the last attempt that was put off, as JSON
+  body text NOT NULL,
+  PRIMARY KEY (run, seq, idx)
+);
+CREATE INDEX outbox_due ON hf.outbox (scope, lane, due, run, seq, idx);
+
 CREATE TABLE hf.erasures (
   scope text COLLATE "C" PRIMARY KEY,
   up_to bigint NOT NULL                    -- the newest position that was taken away

@@ -21,6 +21,7 @@ import { entriesAfter } from "./journal.ts";
 import { readMessages, readThread } from "./messages.ts";
 import { newThreadJob } from "./new-threads.ts";
 import { type OpenOptions, openDatabase } from "./open-database.ts";
+import { endDeliveryJob, nextDelivery, readDeliveries, takeDeliveriesJob } from "./outbox.ts";
 import { postJob } from "./posts.ts";
 import { createFeed } from "./read-all.ts";
 import { evidenceJob, readEvidence, readManifest, readRow, readSnapshot, snapshotJob } from "./reads.ts";
@@ -94,6 +95,10 @@ function createPostgresStore(db: Database, options: OpenOptions, deps: StoreDeps
     snapshot: (key) => read((q) => readSnapshot(q, key)),
     addEvidence: async (evidence) => void (await write(() => evidenceJob(access, evidence))),
     evidence: (key) => read((q) => readEvidence(q, key)),
+    takeDeliveries: (request) => write(() => takeDeliveriesJob(access, request)),
+    endDelivery: (end) => write(() => endDeliveryJob(access, end)),
+    nextDelivery: (lane) => read((q) => nextDelivery(q, lane)),
+    deliveries: (source) => read((q) => readDeliveries(q, source)),
     close: () => {
       closing ??= close();
       return closing;

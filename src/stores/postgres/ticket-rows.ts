@@ -77,6 +77,6 @@ export async function takeInputs(tx: Tx, taken: readonly TakenCommit[]): Promise
 }
 
 /** Rows turned on their side: one array per column. */
-function columnsOf(rows: readonly (readonly unknown[])[]): readonly (readonly unknown[])[] {
+export function columnsOf(rows: readonly (readonly unknown[])[]): readonly (readonly unknown[])[] {
   return (rows[0] ?? []).map((_, column) => rows.map((row) => row[column]));
 }

@@ -14,6 +14,7 @@ import type { Access } from "./access.ts";
 import type { Connection } from "./database.ts";
 import type { Job } from "./group.ts";
 import { bodyOf, entriesAfter, type FencedRow, headSeq, insertCommit } from "./journal.ts";
+import { addDeliveries } from "./outbox.ts";
 import type { Place } from "./places.ts";
 import { checkBirth, writeSuccessor } from "./successors.ts";
 import { openTickets, settleTickets } from "./tickets.ts";
@@ -32,6 +33,7 @@ export function commitJob(access: Access, commit: Commit): Job<CommitAnswer> {
 
 function isOrdinary({ commit, changes }: Prepared): boolean {
   const { status, opened, decided, takenInputs } = changes;
+  if (commit.deliveries && commit.deliveries.length > 0) return false;
   return status === undefined && !commit.successor && opened.length + decided.length + takenInputs.length === 0;
 }
 
@@ -78,6 +80,8 @@ function project(access: Access, place: Place, written: Written): void {
   openTickets(db, place, { scope: commit.scope, opened: changes.opened });
   settleTickets(db, place, { scope: commit.scope, decided: changes.decided, firstSeq: commit.expectedSeq + 1, at });
   takeInputs(db, place, changes);
+  const { scope, expectedSeq, deliveries = [] } = commit;
+  addDeliveries(db, place, { scope, deliveries, seq: expectedSeq + 1, at });
   if (changes.status !== undefined) changeStatus(access, place, { ...written, status: changes.status });
   else if (changes.progressed && place.calmEpoch !== commit.epoch) {
     db.run("UPDATE runs SET crashes = 0 WHERE no = ? AND crashes > 0", place.no);

@@ -17,7 +17,7 @@ import { headPosition } from "./read-all.ts";
 import { threadNo } from "./thread-rows.ts";
 
 /** Tables whose `run` is the number of a run. */
-export const tablesOfRun = ["post_keys", "inbox", "tickets", "snapshots", "evidence"] as const;
+export const tablesOfRun = ["post_keys", "inbox", "tickets", "snapshots", "evidence", "outbox"] as const;
 
 interface DoomedRun {
   readonly no: number;

@@ -146,6 +146,21 @@ CREATE TABLE evidence (
 ) STRICT;
 CREATE INDEX evidence_by_run ON evidence (run);
 
+-- Facts for others, written with the commit that causes them and carried to their target afterwards.
+CREATE TABLE outbox (
+  run INTEGER NOT NULL,            -- the source
+  seq INTEGER NOT NULL,            -- first seq of the commit
+  idx INTEGER NOT NULL,            -- place in its list
+  scope TEXT NOT NULL,
+  lane TEXT NOT NULL,              -- 'run', or 'sink:' and its name
+  due INTEGER NOT NULL,            -- when it may be taken; the end of the lease while someone carries it
+  attempts INTEGER NOT NULL,
+  error TEXT,                      -- of the last attempt that was put off
+  body TEXT NOT NULL,
+  PRIMARY KEY (run, seq, idx)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX outbox_due ON outbox (scope, lane, due);
+
 -- Erasure takes rows away for good. What they were numbered with is not given out again: runs and threads are counted on
 -- from here, and the journal keeps one empty row (thread 0, run 0) above every position ever used.
 CREATE TABLE high_water (
@@ -161,18 +176,6 @@ CREATE TABLE erasures (
 ) STRICT, WITHOUT ROWID;
 
 -- Foreseen, written by no code yet. Code that writes rows of a run or thread here adds them to erasure.ts.
-
--- Delegation and budgets: facts for another run, written with the commit that causes them and delivered by post.
-CREATE TABLE outbox (
-  no INTEGER PRIMARY KEY,
-  scope TEXT NOT NULL,
-  run INTEGER NOT NULL,
-  seq INTEGER NOT NULL,
-  target TEXT NOT NULL,
-  body TEXT NOT NULL,
-  due INTEGER NOT NULL
-) STRICT;
-CREATE INDEX outbox_due ON outbox (scope, due);
 
 -- State keys: typed slots of a run or a thread, changed by state-changed entries.
 CREATE TABLE state_slots (

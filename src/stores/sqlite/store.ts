@@ -24,6 +24,7 @@ import { readMessages } from "./message-pages.ts";
 import { readThread } from "./messages.ts";
 import { newThreadJob } from "./new-threads.ts";
 import { type DatabaseOptions, openDatabase } from "./open-database.ts";
+import { endDeliveryJob, nextDelivery, readDeliveries, takeDeliveriesJob } from "./outbox.ts";
 import { createPlaces } from "./places.ts";
 import { postJob } from "./posts.ts";
 import { headPosition, readAll } from "./read-all.ts";
@@ -95,6 +96,10 @@ function createSqliteStore(db: Connection, { path, clock, logger }: StoreContext
     snapshot: (key) => read(() => readSnapshot(db, key)),
     addEvidence: async (evidence) => void (await write(() => evidenceJob(access, evidence))),
     evidence: (key) => read(() => readEvidence(db, key)),
+    takeDeliveries: (request) => write(() => takeDeliveriesJob(access, request)),
+    endDelivery: (end) => write(() => endDeliveryJob(access, end)),
+    nextDelivery: (lane) => read(() => nextDelivery(db, lane)),
+    deliveries: (source) => read(() => readDeliveries(db, source)),
     close: () => {
       closing ??= close();
       return closing;

@@ -1,6 +1,7 @@
 /** Turns a drawn command into a call, from what the reference store holds at that moment. */
 import type { RunId, Scope, ThreadId } from "../../domain/ids.ts";
-import type { NewThread, Store } from "../../ports/store.ts";
+import type { DeliveryEnd } from "../../ports/outbox-store.ts";
+import type { NewThread, RunKey, Store } from "../../ports/store.ts";
 import type { ThreadKey } from "../../ports/thread-store.ts";
 import type { Command, Target } from "./store-commands.ts";
 import { commitOf, epochOf, fenceOf, postOf, type Seen, type World, wakeOf } from "./store-drawn-writes.ts";
@@ -30,6 +31,10 @@ export async function callOf(command: Exclude<Command, { do: "advance" }>, world
     };
     return (store) => store.claim(request);
   }
+  if (command.do === "take-deliveries") {
+    const lane = command.sink ? { sink: "s" } : {};
+    return (store) => store.takeDeliveries({ scope, ...lane, limit: command.limit, leaseMs: 100 });
+  }
   if (command.do === "new-thread" || command.do === "change-thread" || command.do === "delete-thread") {
     return threadCall(scope, command);
   }
@@ -56,12 +61,39 @@ export async function callOf(command: Exclude<Command, { do: "advance" }>, world
         store.saveSnapshot(seen.key, { seq: command.seq, foldVersion: 1, state: `state ${command.seq}` });
     case "evidence":
       return (store) => store.addEvidence({ ...seen.key, kind: "late-result", body: { pick: command.pick } });
+    case "end-delivery": {
+      const end = await endOf(command, seen.key, world);
+      return (store) => store.endDelivery(end);
+    }
     case "erase":
       return (store) => store.eraseRun(seen.key);
     default:
       return command satisfies never;
   }
 }
+
+/** Of a delivery that is there, or of one that is not. */
+async function endOf(
+  command: Extract<Command, { do: "end-delivery" }>,
+  key: RunKey,
+  { reference }: World,
+): Promise<DeliveryEnd> {
+  const pending = await reference.deliveries(key);
+  const { seq, index, attempts } = pending[command.pick % Math.max(1, pending.length)] ?? { ...nowhere };
+  const ended = { ...key, seq, index, attempt: attempts + command.attempt };
+  switch (command.how) {
+    case "delivered":
+      return { ...ended, how: "delivered" };
+    case "put-off":
+      return { ...ended, how: "put-off", delayMs: 40, error: `not now ${command.pick}` };
+    case "dead":
+      return { ...ended, how: "dead", error: "never" };
+    default:
+      return command.how satisfies never;
+  }
+}
+
+const nowhere = { seq: 2, index: 0, attempts: 1 };
 
 type ThreadCommand = Extract<Command, { do: "new-thread" | "change-thread" | "delete-thread" }>;
 
@@ -99,7 +131,7 @@ function newThreadOf(key: ThreadKey, command: Extract<Command, { do: "new-thread
 async function look(
   world: World,
   scope: Scope,
-  command: Exclude<Command, { do: "advance" | "claim" } | ThreadCommand>,
+  command: Exclude<Command, { do: "advance" | "claim" | "take-deliveries" } | ThreadCommand>,
 ): Promise<Seen> {
   const { reference } = world;
   const key = { scope, run: await runFor(world, scope, command) };

@@ -71,7 +71,21 @@ export type Command =
       readonly id: number;
       readonly again: boolean;
     }
-  | (Fenced & { readonly do: "commit"; readonly shape: Shape; readonly pick: number })
+  | (Fenced & {
+      readonly do: "commit";
+      readonly shape: Shape;
+      readonly pick: number;
+      /** Facts for other runs that it causes. */
+      readonly deliveries?: number;
+    })
+  | { readonly do: "take-deliveries"; readonly scope: number; readonly limit: number; readonly sink: boolean }
+  | (Target & {
+      readonly do: "end-delivery";
+      readonly pick: number;
+      readonly how: "delivered" | "put-off" | "dead";
+      /** Added to the attempt. */
+      readonly attempt: number;
+    })
   | (Fenced & { readonly do: "release" })
   | (Target & { readonly do: "renew"; readonly epoch: number })
   | (Target & {
@@ -155,16 +169,30 @@ function drawBatch(draw: Draw, size: number): Batch {
 
 function drawCommand(draw: Draw): Command {
   const target = { scope: draw(10) === 0 ? 1 : 0, run: draw(12) === 0 ? 6 : draw(6) };
-  const luck = draw(125);
+  const luck = draw(140);
   if (luck < 12) return drawBirth(draw, target);
   if (luck < 26) return drawClaim(draw, target.scope);
-  if (luck < 62) return { do: "commit", ...drawFence(draw, target), shape: pickOf(draw, shapes), pick: draw(6) };
+  if (luck < 62) return drawCommit(draw, target);
   if (luck < 67) return { do: "release", ...drawFence(draw, target) };
   if (luck < 70) return { do: "renew", ...target, epoch: drawOffset(draw) };
   if (luck < 95) return drawPost(draw, target);
   if (luck < 98) return { do: "snapshot", ...target, seq: draw(9) };
   if (luck < 100) return { do: "evidence", ...target, pick: draw(3) };
-  return drawThreadCommand(draw, target, luck);
+  if (luck < 125) return drawThreadCommand(draw, target, luck);
+  return drawDelivery(draw, target);
+}
+
+function drawCommit(draw: Draw, target: Target): Command {
+  const commit = { do: "commit", ...drawFence(draw, target), shape: pickOf(draw, shapes), pick: draw(6) } as const;
+  return draw(4) === 0 ? { ...commit, deliveries: 1 + draw(3) } : commit;
+}
+
+function drawDelivery(draw: Draw, target: Target): Command {
+  if (draw(2) === 0) {
+    return { do: "take-deliveries", scope: target.scope, limit: 1 + draw(3), sink: draw(4) === 0 };
+  }
+  const how = pickOf(draw, ["delivered", "put-off", "dead"] as const);
+  return { do: "end-delivery", ...target, pick: draw(3), how, attempt: draw(5) === 0 ? -1 : 0 };
 }
 
 function drawBirth(draw: Draw, target: Target): Command {

@@ -18,6 +18,7 @@ export function rowReads(scope: Scope): Reads {
   return {
     ...reads,
     tickets: (store) => store.tickets({ scope, limit: 1_000 }),
+    nextDelivery: (store) => store.nextDelivery({ scope }),
     threads: async (store) => (await store.threads({ scope, order: "oldest", limit: 9 })).map(numberless),
     runs: async (store) => (await store.runs({ scope, order: "newest", limit: 9 })).map(numberless),
   };
@@ -46,6 +47,7 @@ function runReads(key: RunKey): Reads {
     [`readRun ${name}`]: (store) => store.readRun({ ...key, after: 0, limit: 1_000 }),
     [`snapshot ${name}`]: (store) => store.snapshot(key),
     [`evidence ${name}`]: (store) => store.evidence(key),
+    [`deliveries ${name}`]: (store) => store.deliveries(key),
     [`open tickets ${name}`]: (store) => store.tickets({ ...key, status: "open", limit: 2 }),
   };
 }

@@ -10,6 +10,7 @@ import { erasure } from "./store-erasure.ts";
 import type { StoreCheck } from "./store-fixtures.ts";
 import { inputs } from "./store-inputs.ts";
 import { lists } from "./store-lists.ts";
+import { outbox } from "./store-outbox.ts";
 import { posts } from "./store-posts.ts";
 import { reads } from "./store-reads.ts";
 import { successors } from "./store-successors.ts";
@@ -27,4 +28,5 @@ export const storeConformance: Record<string, StoreCheck> = {
   ...threads,
   ...lists,
   ...erasure,
+  ...outbox,
 };

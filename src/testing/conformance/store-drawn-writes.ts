@@ -4,11 +4,13 @@
  */
 import type { Entry, EntryBody, OutsideFact } from "../../domain/entry.ts";
 import type { InputId, TicketId } from "../../domain/ids.ts";
+import type { Delivery } from "../../ports/outbox-store.ts";
 import type { Commit, Post, RunKey, RunRow, Store, TicketRow } from "../../ports/store.ts";
 import type { Command, PostKind } from "./store-commands.ts";
 import {
   birthOf,
   decided,
+  deliveryTo,
   ended,
   opened,
   resumed,
@@ -68,7 +70,23 @@ export function commitOf(command: Extract<Command, { do: "commit" }>, seen: Seen
     position: (start ?? 0) + appended,
     ...wakeOf(command, world),
     ...successorIn(command, seen),
+    ...deliveriesIn(command, seen, world),
   };
+}
+
+/** To runs that may not exist, to a sink, at once and later. */
+function deliveriesIn(
+  command: Extract<Command, { do: "commit" }>,
+  seen: Seen,
+  { now }: World,
+): Pick<Commit, "deliveries"> {
+  if (command.deliveries === undefined) return {};
+  const deliveries = Array.from({ length: command.deliveries }, (_, n): Delivery => {
+    const due = (command.pick + n) % 3 === 0 ? { due: now + 50 * n } : {};
+    if ((command.pick + n) % 4 === 3) return { to: "sink", sink: "s", body: { n }, ...due };
+    return deliveryTo(`r${(command.pick + n) % 6}`, `d${seen.row?.head ?? 0}-${n}`, due);
+  });
+  return { deliveries };
 }
 
 /** Its id or its key may be taken; a queued run may not have one at all. */

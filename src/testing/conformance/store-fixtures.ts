@@ -17,6 +17,7 @@ import type { DeclaredManifest } from "../../domain/manifest.ts";
 import type { Message } from "../../domain/message.ts";
 import type { Decision, TicketRecord } from "../../domain/ticket.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { Delivery } from "../../ports/outbox-store.ts";
 import type { Birth, BusyRule, Claim, NewThread, Post, RunKey, Store, StoreDeps } from "../../ports/store.ts";
 import type { ThreadKey, ThreadRow } from "../../ports/thread-store.ts";
 
@@ -213,6 +214,12 @@ export function cancelOf(run: string, key: string = `cancel-${run}`): Post {
   return { ...keyOf(run), key, fact: { type: "cancel-requested", by: "ana" } };
 }
 
+/** An input for another run, caused by a commit. */
+export function deliveryTo(run: string, input: string, more: { readonly due?: number } = {}): Delivery {
+  const fact: OutsideFact = { type: "input-received", input: input as InputId, message: text(input), by: "other" };
+  return { to: "run", run: run as RunId, fact, ...more };
+}
+
 export interface ClaimOptions {
   readonly scope?: Scope;
   readonly agents?: readonly string[];
@@ -247,16 +254,14 @@ export interface Written {
   readonly after: number;
   readonly position?: number;
   readonly wake?: number;
+  readonly deliveries?: readonly Delivery[];
 }
 
 /** Commits under a claim and insists that it is taken. */
 export async function write(store: Store, claim: Claim, written: Written): Promise<number> {
   const { scope, run, epoch } = claim;
-  const { entries, after: expectedSeq, position = 0, wake } = written;
-  const answer = await store.commit({
-    ...{ scope, run, epoch, expectedSeq, entries, position },
-    ...(wake === undefined ? {} : { wake }),
-  });
+  const { entries, after: expectedSeq, position = 0, ...more } = written;
+  const answer = await store.commit({ scope, run, epoch, expectedSeq, entries, position, ...more });
   assert.equal(answer.kind, "committed");
   return expectedSeq + entries.length;
 }

@@ -22,7 +22,10 @@ export interface ScheduledPorts {
 }
 
 const never: Promise<never> = new Promise(() => undefined);
-const writes = ["create", "commit", "release", "post", "claim", "renew", "saveSnapshot", "addEvidence"];
+const writes = [
+  ...["create", "commit", "release", "post", "claim", "renew", "saveSnapshot", "addEvidence"],
+  ...["takeDeliveries", "endDelivery"],
+];
 
 export function schedulePorts(ports: ScheduledPorts): Intercept {
   const { owner } = ports;

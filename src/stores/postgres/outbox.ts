@@ -1,0 +1,115 @@
+/** The outbox (O1–O5): rows are taken and ended by one statement each, so that several processes may do it at once. */
+import type {
+  Delivery,
+  DeliveryEnd,
+  Lane,
+  PendingDelivery,
+  TakeDeliveries,
+  TakenDelivery,
+} from "../../ports/outbox-store.ts";
+import type { RunKey } from "../../ports/store.ts";
+import {
+  deadBody,
+  laneName,
+  laneOf,
+  mostDeliveries,
+  type OutboxRow,
+  pendingFrom,
+  takenFrom,
+} from "../shared/outbox-rows.ts";
+import { type Access, storeTime, type Tx } from "./access.ts";
+import type { Queries } from "./database.ts";
+import { type Job, keyOf } from "./jobs.ts";
+import { columnsOf, type TakenCommit } from "./ticket-rows.ts";
+
+const insertDeliveries = `INSERT INTO hf.outbox (run, seq, idx, scope, lane, due, attempts, body)
+  SELECT run, seq, idx, scope, lane, due, 0, body
+  FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::text[], $5::text[], $6::bigint[], $7::text[])
+    AS caused (run, seq, idx, scope, lane, due, body)`;
+
+export async function addDeliveries(tx: Tx, taken: readonly TakenCommit[]): Promise<void> {
+  const rows = taken.flatMap(({ commit, no, at }) =>
+    (commit.deliveries ?? []).map((delivery, index) => {
+      const place = [no, commit.expectedSeq + 1, index, commit.scope, laneOf(delivery)];
+      return [...place, delivery.due ?? at, JSON.stringify(delivery)];
+    }),
+  );
+  if (rows.length > 0) await tx.run(insertDeliveries, columnsOf(rows));
+}
+
+/** What another transaction holds is passed over: it is being taken or ended. */
+const takeDue = `WITH free AS MATERIALIZED (
+    SELECT run, seq, idx, due FROM hf.outbox WHERE scope = $1 AND lane = $2 AND due <= ${storeTime("$3")}
+    ORDER BY due, run, seq, idx LIMIT $4 FOR NO KEY UPDATE SKIP LOCKED
+  ), taken AS (
+    UPDATE hf.outbox SET due = ${storeTime("$3")} + $5::bigint, attempts = attempts + 1 FROM free
+    WHERE outbox.run = free.run AND outbox.seq = free.seq AND outbox.idx = free.idx
+    RETURNING outbox.run, outbox.seq, outbox.idx, outbox.body, outbox.attempts, free.due
+  )
+  SELECT runs.id AS run_id, taken.seq, taken.idx, taken.body, taken.attempts
+  FROM taken JOIN hf.runs ON runs.no = taken.run ORDER BY taken.due, taken.run, taken.seq, taken.idx`;
+
+export function takeDeliveriesJob(access: Access, request: TakeDeliveries): Job<readonly TakenDelivery[]> {
+  const { scope, leaseMs, limit } = request;
+  const take = async (db: Queries): Promise<readonly TakenDelivery[]> => {
+    const values = [scope, laneName(request), access.time(), Math.max(0, limit), leaseMs];
+    const rows = await db.all<Omit<OutboxRow, "due" | "error">>(takeDue, values);
+    return rows.map((row) => takenFrom(row, scope));
+  };
+  return { scope, keys: [], bytes: 0, needs: {}, alone: take, write: take };
+}
+
+const thisOne = "run = (SELECT no FROM hf.runs WHERE scope = $1 AND id = $2) AND seq = $3 AND idx = $4";
+const remove = `DELETE FROM hf.outbox WHERE ${thisOne}`;
+const putOff = `UPDATE hf.outbox SET due = ${storeTime("$6")} + $7::bigint, error = $8 WHERE ${thisOne} AND attempts = $5`;
+
+export function endDeliveryJob(access: Access, end: DeliveryEnd): Job<boolean> {
+  const key = [end.scope, end.run, end.seq, end.index];
+  const job = { scope: end.scope, keys: [keyOf(end)], bytes: 0, needs: {} };
+  switch (end.how) {
+    case "delivered": {
+      const leave = async (db: Queries): Promise<boolean> => (await db.run(remove, key)) === 1;
+      return { ...job, alone: leave, write: leave };
+    }
+    case "put-off": {
+      const values = [...key, end.attempt, access.time(), end.delayMs, JSON.stringify(end.error)];
+      const wait = async (db: Queries): Promise<boolean> => (await db.run(putOff, values)) === 1;
+      return { ...job, alone: wait, write: wait };
+    }
+    // The run is held first, as by an erasure: in any other order the two could wait for each other.
+    case "dead":
+      return { ...job, needs: { runs: [end] }, write: (tx) => giveUp(tx, access, end) };
+    default:
+      return end satisfies never;
+  }
+}
+
+const removeDead = `DELETE FROM hf.outbox WHERE ${thisOne} AND attempts = $5 RETURNING run, body`;
+const insertEvidence = `INSERT INTO hf.evidence (run, kind, time, body)
+  VALUES ($1, 'dead-delivery', ${storeTime("$2")}, $3)`;
+
+async function giveUp(tx: Tx, access: Access, end: DeliveryEnd & { readonly how: "dead" }): Promise<boolean> {
+  const { scope, run, seq, index, attempt, error } = end;
+  const row = await tx.get<{ run: number; body: string }>(removeDead, [scope, run, seq, index, attempt]);
+  if (!row) return false;
+  const delivery = JSON.parse(row.body) as Delivery;
+  const body = JSON.stringify(deadBody({ seq, index, delivery, attempts: attempt }, error));
+  await tx.run(insertEvidence, [row.run, access.time(), body]);
+  return true;
+}
+
+const findNext = "SELECT due FROM hf.outbox WHERE scope = $1 AND lane = $2 ORDER BY due LIMIT 1";
+
+export async function nextDelivery(db: Queries, lane: Lane): Promise<number | undefined> {
+  return (await db.get<{ due: number }>(findNext, [lane.scope, laneName(lane)]))?.due;
+}
+
+const findOf = `SELECT $2::text AS run_id, seq, idx, body, due, attempts, error FROM hf.outbox
+  WHERE run = (SELECT no FROM hf.runs WHERE scope = $1 AND id = $2::text) ORDER BY seq, idx LIMIT $3`;
+
+export async function readDeliveries(db: Queries, { scope, run }: RunKey): Promise<readonly PendingDelivery[]> {
+  const rows = await db.all<OutboxRow>(findOf, [scope, run, mostDeliveries]);
+  return rows.map(({ error, ...row }) =>
+    pendingFrom({ ...row, error: error === null ? null : (JSON.parse(error) as string) }, scope),
+  );
+}

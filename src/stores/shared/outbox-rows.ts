@@ -1,0 +1,48 @@
+/** How a delivery is kept in a row, and what is left of one that is given up. */
+import type { RunId, Scope } from "../../domain/ids.ts";
+import type { JsonValue } from "../../domain/json.ts";
+import type { Delivery, DeliveryKey, Lane, PendingDelivery, TakenDelivery } from "../../ports/outbox-store.ts";
+
+/** Most that is read of one run at once. */
+export const mostDeliveries = 10_000;
+
+export function laneName({ sink }: Pick<Lane, "sink">): string {
+  return sink === undefined ? "run" : `sink:${sink}`;
+}
+
+export function laneOf(delivery: Delivery): string {
+  return laneName(delivery.to === "sink" ? delivery : {});
+}
+
+export interface OutboxRow {
+  readonly run_id: RunId;
+  readonly seq: number;
+  readonly idx: number;
+  readonly body: string;
+  readonly due: number;
+  readonly attempts: number;
+  readonly error: string | null;
+}
+
+function keyIn(row: Pick<OutboxRow, "run_id" | "seq" | "idx">, scope: Scope): DeliveryKey {
+  return { scope, run: row.run_id, seq: row.seq, index: row.idx };
+}
+
+export function takenFrom(row: Omit<OutboxRow, "due" | "error">, scope: Scope): TakenDelivery {
+  return { ...keyIn(row, scope), delivery: JSON.parse(row.body) as Delivery, attempt: row.attempts };
+}
+
+export function pendingFrom(row: OutboxRow, scope: Scope): PendingDelivery {
+  const { due, attempts, error } = row;
+  const delivery = JSON.parse(row.body) as Delivery;
+  return { ...keyIn(row, scope), delivery, due, attempts, ...(error === null ? {} : { error }) };
+}
+
+/** The body of the evidence "dead-delivery". */
+export function deadBody(
+  dead: Pick<PendingDelivery, "seq" | "index" | "delivery" | "attempts">,
+  error: string,
+): JsonValue {
+  const { seq, index, delivery, attempts } = dead;
+  return { seq, index, delivery: delivery as unknown as JsonValue, attempts, error };
+}

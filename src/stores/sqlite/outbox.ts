@@ -1,0 +1,112 @@
+/** The outbox (O1–O5): rows are taken and ended by one statement each, so that several processes may do it at once. */
+import type {
+  Delivery,
+  DeliveryEnd,
+  Lane,
+  PendingDelivery,
+  TakeDeliveries,
+  TakenDelivery,
+} from "../../ports/outbox-store.ts";
+import type { RunKey } from "../../ports/store.ts";
+import {
+  deadBody,
+  laneName,
+  laneOf,
+  mostDeliveries,
+  type OutboxRow,
+  pendingFrom,
+  takenFrom,
+} from "../shared/outbox-rows.ts";
+import type { Access } from "./access.ts";
+import type { Connection } from "./database.ts";
+import type { Job } from "./group.ts";
+import type { Place } from "./places.ts";
+
+const insertDelivery = `INSERT INTO outbox (run, seq, idx, scope, lane, due, attempts, body)
+  VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?7)`;
+
+export interface Caused {
+  readonly scope: string;
+  readonly deliveries: readonly Delivery[];
+  /** First seq of the commit. */
+  readonly seq: number;
+  readonly at: number;
+}
+
+export function addDeliveries(db: Connection, place: Place, { scope, deliveries, seq, at }: Caused): void {
+  for (const [index, delivery] of deliveries.entries()) {
+    const body = JSON.stringify(delivery);
+    db.run(insertDelivery, place.no, seq, index, scope, laneOf(delivery), delivery.due ?? at, body);
+  }
+}
+
+export const findDueDeliveries = `SELECT run, seq, idx FROM outbox INDEXED BY outbox_due
+  WHERE scope = ? AND lane = ? AND due <= ? ORDER BY due, run, seq, idx LIMIT ?`;
+const takeOne = `UPDATE outbox SET due = ?4, attempts = attempts + 1 WHERE run = ?1 AND seq = ?2 AND idx = ?3
+  RETURNING (SELECT id FROM runs WHERE no = ?1) AS run_id, seq, idx, body, attempts`;
+
+interface FoundDelivery {
+  readonly run: number;
+  readonly seq: number;
+  readonly idx: number;
+}
+
+export function takeDeliveriesJob({ db, now }: Access, request: TakeDeliveries): Job<readonly TakenDelivery[]> {
+  const { scope, leaseMs, limit } = request;
+  const find = (): readonly FoundDelivery[] =>
+    db.all<FoundDelivery>(findDueDeliveries, scope, laneName(request), now(), Math.max(0, limit));
+  const take = ({ run, seq, idx }: FoundDelivery): readonly TakenDelivery[] => {
+    const rows = db.all<Omit<OutboxRow, "due" | "error">>(takeOne, run, seq, idx, now() + leaseMs);
+    return rows.map((row) => takenFrom(row, scope));
+  };
+  // Alone it takes no write lock when nothing is due: idle processes do not disturb busy ones.
+  const alone = (): readonly TakenDelivery[] | undefined => (find().length === 0 ? [] : undefined);
+  return { bytes: 0, alone, write: () => find().flatMap(take) };
+}
+
+const thisOne = "run = (SELECT no FROM runs WHERE scope = ?1 AND id = ?2) AND seq = ?3 AND idx = ?4";
+const remove = `DELETE FROM outbox WHERE ${thisOne}`;
+const putOff = `UPDATE outbox SET due = ?6, error = ?7 WHERE ${thisOne} AND attempts = ?5`;
+const findDead = `SELECT run, body FROM outbox WHERE ${thisOne} AND attempts = ?5`;
+const insertEvidence = "INSERT INTO evidence (run, kind, time, body) VALUES (?, 'dead-delivery', ?, ?)";
+
+export function endDeliveryJob({ db, now }: Access, end: DeliveryEnd): Job<boolean> {
+  const key = [end.scope, end.run, end.seq, end.index] as const;
+  switch (end.how) {
+    case "delivered": {
+      const leave = (): boolean => db.run(remove, ...key) === 1;
+      return { bytes: 0, alone: leave, write: leave };
+    }
+    case "put-off": {
+      const wait = (): boolean => db.run(putOff, ...key, end.attempt, now() + end.delayMs, end.error) === 1;
+      return { bytes: 0, alone: wait, write: wait };
+    }
+    case "dead":
+      return {
+        bytes: 0,
+        write: () => {
+          const row = db.get<{ run: number; body: string }>(findDead, ...key, end.attempt);
+          if (!row) return false;
+          const delivery = JSON.parse(row.body) as Delivery;
+          const body = deadBody({ seq: end.seq, index: end.index, delivery, attempts: end.attempt }, end.error);
+          db.run(insertEvidence, row.run, now(), JSON.stringify(body));
+          return db.run(remove, ...key) === 1;
+        },
+      };
+    default:
+      return end satisfies never;
+  }
+}
+
+export const findNextDelivery = "SELECT min(due) AS due FROM outbox INDEXED BY outbox_due WHERE scope = ? AND lane = ?";
+
+export function nextDelivery(db: Connection, lane: Lane): number | undefined {
+  return db.get<{ due: number | null }>(findNextDelivery, lane.scope, laneName(lane))?.due ?? undefined;
+}
+
+const findOf = `SELECT ?2 AS run_id, seq, idx, body, due, attempts, error FROM outbox
+  WHERE run = (SELECT no FROM runs WHERE scope = ?1 AND id = ?2) ORDER BY seq, idx LIMIT ?3`;
+
+export function readDeliveries(db: Connection, { scope, run }: RunKey): readonly PendingDelivery[] {
+  return db.all<OutboxRow>(findOf, scope, run, mostDeliveries).map((row) => pendingFrom(row, scope));
+}
