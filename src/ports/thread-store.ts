@@ -3,9 +3,11 @@
  *
  * H1 A thread's messages are those of its runs by start position; imported history is the journal of an ended run.
  * H2 List pages are ordered by creation and stable under concurrent inserts; a page costs its length, not the table's.
- * H3 Deleting or erasing is whole and one transaction: entries, tickets, inbox, posts, snapshots, evidence, start keys.
- *    Nothing that is not done is ever erased; numbers and positions are never used again.
+ * H3 Deleting or erasing is whole and one transaction: entries, tickets, inbox, posts, snapshots, evidence, deliveries, start
+ *    keys. Nothing that is not done is ever erased; numbers and positions are never used again.
  * H4 A parent exists in the same scope and is no descendant of its child.
+ * H5 Pruning erases whole runs that have ended long enough ago, the oldest first, a bounded number in one transaction; never
+ *    one that is not done, nor one that has caused a delivery which nobody has got yet. Several may do it at once.
  */
 import type { RunId, Scope, ThreadId } from "../domain/ids.ts";
 import type { JsonObject } from "../domain/json.ts";
@@ -74,6 +76,13 @@ export type DeleteAnswer =
   | { readonly kind: "busy"; readonly run: RunId }
   | { readonly kind: "has-children"; readonly children: number };
 
+export interface PruneRuns {
+  readonly scope: Scope;
+  /** A time of the store, or how long ago by the store's own clock. */
+  readonly ended: { readonly before: number } | { readonly agoMs: number };
+  readonly limit: number;
+}
+
 export interface RunFilter {
   readonly scope: Scope;
   readonly thread?: ThreadId;
@@ -108,6 +117,8 @@ export interface ThreadStore {
   deleteThread(what: DeleteThread): Promise<DeleteAnswer>;
   /** One run and everything of it; only when it is done. Its messages leave the thread. */
   eraseRun(key: { readonly scope: Scope; readonly run: RunId }): Promise<DeleteAnswer>;
+  /** The runs that it has erased. */
+  prune(what: PruneRuns): Promise<readonly RunId[]>;
   runs(list: RunList): Promise<readonly ListedRun[]>;
   countRuns(filter: RunFilter): Promise<number>;
   /** The newest position of the whole store: changes whenever anything was committed by anyone. */

@@ -46,7 +46,7 @@ const never: Promise<never> = new Promise(() => undefined);
 const died = new Error("The process died");
 const writes = [
   ...["create", "commit", "release", "post", "claim", "renew", "saveSnapshot", "addEvidence"],
-  ...["createThread", "changeThread", "deleteThread", "eraseRun", "takeDeliveries", "endDelivery"],
+  ...["createThread", "changeThread", "deleteThread", "eraseRun", "prune", "takeDeliveries", "endDelivery"],
 ];
 
 export function openProbe(cut: Cut | undefined, around: Intercept = (_call, proceed) => proceed()): Probe {

@@ -70,6 +70,7 @@ function addHistory(
   const run = addRun(scope, birth, { thread, now });
   append(scope, run, { bodies, at: now, epoch: null, before: startPosition });
   run.status = "done";
+  run.endedAt = now;
   run.placed = startPosition + messages;
   thread.position = run.placed;
   start(run, startPosition);

@@ -67,6 +67,7 @@ export interface MemoryRun {
   placed: number;
   cancelSeq: number | undefined;
   snapshot: Snapshot | undefined;
+  endedAt: number | undefined;
 }
 
 export interface MemoryTicket {

@@ -2,9 +2,10 @@
  * Whole runs and threads, and nothing less, leave the store (L10, H3). What is not done is never erased; numbers and
  * positions go on from where they were.
  */
-
+import type { RunId } from "../../domain/ids.ts";
 import type { RunKey } from "../../ports/store.ts";
-import type { DeleteAnswer, DeleteThread } from "../../ports/thread-store.ts";
+import type { DeleteAnswer, DeleteThread, PruneRuns } from "../../ports/thread-store.ts";
+import { endedBefore } from "../shared/ended-before.ts";
 import type { MemoryRun, MemoryThread, ScopeData } from "./data.ts";
 import { insertInOrder, remove } from "./pages.ts";
 
@@ -32,6 +33,17 @@ export function eraseRun(scope: ScopeData, key: RunKey): DeleteAnswer {
   if (run.status !== "done") return { kind: "busy", run: run.id };
   eraseRuns(scope, [run]);
   return { kind: "deleted", threads: 0, runs: 1 };
+}
+
+/** H5. */
+export function prune(scope: ScopeData, what: PruneRuns, now: number): readonly RunId[] {
+  const before = endedBefore(what, now);
+  const sources = new Set([...scope.outbox].map((row) => row.run));
+  const old = scope.runList.filter((run) => run.endedAt !== undefined && run.endedAt < before && !sources.has(run));
+  old.sort((a, b) => (a.endedAt ?? 0) - (b.endedAt ?? 0) || a.no - b.no);
+  const doomed = old.slice(0, Math.max(0, what.limit));
+  eraseRuns(scope, doomed);
+  return doomed.map((run) => run.id);
 }
 
 /** The thread and all its descendants. */

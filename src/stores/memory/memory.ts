@@ -11,7 +11,7 @@ import { noSuchRun, storeClosed } from "../shared/refusals.ts";
 import { create, createThread } from "./births.ts";
 import { claim, nextDue, renew } from "./claims.ts";
 import { createMemoryData, type MemoryData, type ScopeData, scopeOf } from "./data.ts";
-import { deleteThread, eraseRun } from "./erasure.ts";
+import { deleteThread, eraseRun, prune } from "./erasure.ts";
 import { changeThread, countRuns, runs, threadRow, threads } from "./lists.ts";
 import { messages, readThread } from "./messages.ts";
 import { deliveries, endDelivery, nextDelivery, takeDeliveries } from "./outbox.ts";
@@ -57,6 +57,7 @@ function createMemoryStore(data: MemoryData, { clock }: StoreDeps): Store {
     messages: (list) => within(list.scope, (scope) => messages(scope, list)),
     deleteThread: (what) => within(what.scope, (scope) => deleteThread(scope, what)),
     eraseRun: (key) => within(key.scope, (scope) => eraseRun(scope, key)),
+    prune: (what) => within(what.scope, (scope, now) => prune(scope, what, now)),
     runs: (list) => within(list.scope, (scope) => runs(scope, list)),
     countRuns: (filter) => within(filter.scope, (scope) => countRuns(scope, filter)),
     head,

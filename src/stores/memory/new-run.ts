@@ -53,5 +53,6 @@ function newRun(
     placed: 0,
     cancelSeq: undefined,
     snapshot: undefined,
+    endedAt: undefined,
   };
 }

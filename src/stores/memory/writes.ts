@@ -153,6 +153,7 @@ function changeStatus(scope: ScopeData, run: MemoryRun, change: StatusChange): v
 function end(scope: ScopeData, run: MemoryRun, { now, wanted }: StatusChange): void {
   const { thread } = run;
   thread.updatedAt = now;
+  run.endedAt = now;
   if (run.queued) {
     run.queued = false;
     thread.queue.splice(thread.queue.indexOf(run), 1);

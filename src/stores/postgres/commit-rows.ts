@@ -48,7 +48,8 @@ export function insertCommits(schema: string): string {
       start_pos = coalesce(wanted.start_pos, runs.start_pos),
       status = coalesce(wanted.status, runs.status),
       wake = CASE WHEN wanted.status IS NULL THEN runs.wake ELSE wanted.wake END,
-      lease_until = CASE WHEN wanted.status IN ('waiting', 'done') THEN NULL ELSE runs.lease_until END
+      lease_until = CASE WHEN wanted.status IN ('waiting', 'done') THEN NULL ELSE runs.lease_until END,
+      ended_at = CASE wanted.status WHEN 'done' THEN ${storeTime("$13")} END
     FROM held JOIN wanted USING (ord)
     WHERE runs.no = held.no AND runs.epoch = wanted.epoch AND runs.head = wanted.expected AND runs.status <> 'done'
       AND wanted.n > 0

@@ -8,8 +8,8 @@
  */
 import type { RunId, Scope } from "../../domain/ids.ts";
 import type { RunKey } from "../../ports/store.ts";
-import type { DeleteAnswer, DeleteThread } from "../../ports/thread-store.ts";
-import type { Tx } from "./access.ts";
+import type { DeleteAnswer, DeleteThread, PruneRuns } from "../../ports/thread-store.ts";
+import { type Access, storeTime, type Tx } from "./access.ts";
 import type { Queries } from "./database.ts";
 import { type Job, keyOf } from "./jobs.ts";
 
@@ -28,6 +28,41 @@ async function eraseRun(tx: Tx, { scope, run }: RunKey): Promise<DeleteAnswer> {
   if (row.status !== "done") return { kind: "busy", run };
   await erase(tx, scope, [row.no]);
   return { kind: "deleted", threads: 0, runs: 1 };
+}
+
+const isPrunable = "NOT EXISTS (SELECT FROM hf.outbox WHERE run = runs.no)";
+const findEnded = `WITH latest AS MATERIALIZED (
+    SELECT CASE WHEN $2::bigint IS NULL THEN ${storeTime("$3")} - $4::bigint + 1 ELSE $2::bigint END AS time)
+  SELECT id AS run, scope, time FROM latest CROSS JOIN LATERAL (
+    SELECT id, scope FROM hf.runs WHERE scope = $1 AND ended_at < time AND ${isPrunable}
+    ORDER BY ended_at, no LIMIT $5) AS found`;
+
+export interface EndedRun extends RunKey {
+  /** What ended before it may go. */
+  readonly time: number;
+}
+
+/** H5: what might be erased, to be looked at again when it is locked. */
+export function endedRuns(db: Queries, access: Access, what: PruneRuns): Promise<readonly EndedRun[]> {
+  const { scope, ended, limit } = what;
+  const [before, agoMs] = "before" in ended ? [ended.before, null] : [null, ended.agoMs];
+  return db.all<EndedRun>(findEnded, [scope, before, access.time(), agoMs, Math.max(0, limit)]);
+}
+
+export function pruneJob(scope: Scope, found: readonly EndedRun[]): Job<readonly RunId[]> {
+  const needs = { runs: found, threadsOf: found };
+  return { scope, keys: found.map(keyOf), bytes: 0, needs, write: (tx) => prune(tx, scope, found) };
+}
+
+const findPrunable = `SELECT no, id FROM hf.runs WHERE scope = $1 AND id = ANY ($2::text[]) AND ended_at < $3
+  AND ${isPrunable} ORDER BY ended_at, no`;
+
+async function prune(tx: Tx, scope: Scope, found: readonly EndedRun[]): Promise<readonly RunId[]> {
+  const values = [scope, found.map(({ run }) => run), found[0]?.time ?? 0];
+  const runs = await tx.all<{ no: number; id: RunId }>(findPrunable, values);
+  const doomed = runs.map(({ no }) => no);
+  if (doomed.length > 0) await erase(tx, scope, doomed);
+  return runs.map(({ id }) => id);
 }
 
 export function deleteThreadJob(what: DeleteThread): Job<DeleteAnswer> {

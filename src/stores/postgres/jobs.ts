@@ -23,6 +23,12 @@ export interface Job<T> {
   readonly write: (tx: Tx) => Promise<T>;
 }
 
+/** How the verbs of an open store reach it. */
+export interface Calls {
+  write<T>(prepare: () => Job<T>): Promise<T>;
+  read<T>(look: (db: Queries) => Promise<T>): Promise<T>;
+}
+
 /** What a birth is ordered by. */
 export function birthKeys({ key, entry }: Birth): readonly string[] {
   const { scope, run, thread } = entry.identity;

@@ -66,6 +66,7 @@ CREATE TABLE hf.runs (
   start_pos bigint,                        -- thread position at which it started
   placed bigint NOT NULL,                  -- thread position after its last commit
   start_key text COLLATE "C" NOT NULL,
+  ended_at bigint,                         -- written by the commit that ends it, and by no other
   turn bigint NOT NULL,                    -- place in the queue: no, or -no for one that takes the thread from the active run
   due bigint GENERATED ALWAYS AS (         -- when it may be claimed; NULL while it may not
     CASE
@@ -78,6 +79,7 @@ CREATE TABLE hf.runs (
 ) WITH (fillfactor = 70);
 CREATE UNIQUE INDEX runs_by_id ON hf.runs (scope, id);
 CREATE INDEX runs_due ON hf.runs (scope, due, no) WHERE due IS NOT NULL;
+CREATE INDEX runs_ended ON hf.runs (scope, ended_at, no) WHERE ended_at IS NOT NULL;
 CREATE INDEX runs_by_start ON hf.runs (thread, start_pos, no) WHERE start_pos IS NOT NULL;
 CREATE INDEX runs_queued ON hf.runs (thread, turn) WHERE queued;
 CREATE INDEX runs_by_thread ON hf.runs (thread, no);

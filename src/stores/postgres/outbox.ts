@@ -3,6 +3,7 @@ import type {
   Delivery,
   DeliveryEnd,
   Lane,
+  OutboxStore,
   PendingDelivery,
   TakeDeliveries,
   TakenDelivery,
@@ -19,8 +20,17 @@ import {
 } from "../shared/outbox-rows.ts";
 import { type Access, storeTime, type Tx } from "./access.ts";
 import type { Queries } from "./database.ts";
-import { type Job, keyOf } from "./jobs.ts";
+import { type Calls, type Job, keyOf } from "./jobs.ts";
 import { columnsOf, type TakenCommit } from "./ticket-rows.ts";
+
+export function outboxOf(access: Access, { write, read }: Calls): OutboxStore {
+  return {
+    takeDeliveries: (request) => write(() => takeDeliveriesJob(access, request)),
+    endDelivery: (end) => write(() => endDeliveryJob(access, end)),
+    nextDelivery: (lane) => read((db) => nextDelivery(db, lane)),
+    deliveries: (source) => read((db) => readDeliveries(db, source)),
+  };
+}
 
 const insertDeliveries = `INSERT INTO hf.outbox (run, seq, idx, scope, lane, due, attempts, body)
   SELECT run, seq, idx, scope, lane, due, 0, body
@@ -49,7 +59,7 @@ const takeDue = `WITH free AS MATERIALIZED (
   SELECT runs.id AS run_id, taken.seq, taken.idx, taken.body, taken.attempts
   FROM taken JOIN hf.runs ON runs.no = taken.run ORDER BY taken.due, taken.run, taken.seq, taken.idx`;
 
-export function takeDeliveriesJob(access: Access, request: TakeDeliveries): Job<readonly TakenDelivery[]> {
+function takeDeliveriesJob(access: Access, request: TakeDeliveries): Job<readonly TakenDelivery[]> {
   const { scope, leaseMs, limit } = request;
   const take = async (db: Queries): Promise<readonly TakenDelivery[]> => {
     const values = [scope, laneName(request), access.time(), Math.max(0, limit), leaseMs];
@@ -63,7 +73,7 @@ const thisOne = "run = (SELECT no FROM hf.runs WHERE scope = $1 AND id = $2) AND
 const remove = `DELETE FROM hf.outbox WHERE ${thisOne}`;
 const putOff = `UPDATE hf.outbox SET due = ${storeTime("$6")} + $7::bigint, error = $8 WHERE ${thisOne} AND attempts = $5`;
 
-export function endDeliveryJob(access: Access, end: DeliveryEnd): Job<boolean> {
+function endDeliveryJob(access: Access, end: DeliveryEnd): Job<boolean> {
   const key = [end.scope, end.run, end.seq, end.index];
   const job = { scope: end.scope, keys: [keyOf(end)], bytes: 0, needs: {} };
   switch (end.how) {
@@ -100,14 +110,14 @@ async function giveUp(tx: Tx, access: Access, end: DeliveryEnd & { readonly how:
 
 const findNext = "SELECT due FROM hf.outbox WHERE scope = $1 AND lane = $2 ORDER BY due LIMIT 1";
 
-export async function nextDelivery(db: Queries, lane: Lane): Promise<number | undefined> {
+async function nextDelivery(db: Queries, lane: Lane): Promise<number | undefined> {
   return (await db.get<{ due: number }>(findNext, [lane.scope, laneName(lane)]))?.due;
 }
 
 const findOf = `SELECT $2::text AS run_id, seq, idx, body, due, attempts, error FROM hf.outbox
   WHERE run = (SELECT no FROM hf.runs WHERE scope = $1 AND id = $2::text) ORDER BY seq, idx LIMIT $3`;
 
-export async function readDeliveries(db: Queries, { scope, run }: RunKey): Promise<readonly PendingDelivery[]> {
+async function readDeliveries(db: Queries, { scope, run }: RunKey): Promise<readonly PendingDelivery[]> {
   const rows = await db.all<OutboxRow>(findOf, [scope, run, mostDeliveries]);
   return rows.map(({ error, ...row }) =>
     pendingFrom({ ...row, error: error === null ? null : (JSON.parse(error) as string) }, scope),

@@ -6,7 +6,9 @@
  * Q2 A read that lost its connection is done again once; what is certain is answered, everything else throws (S10).
  * Q3 `close` lets what was asked for finish; a call after it throws store-closed.
  */
+import type { RunId } from "../../domain/ids.ts";
 import type { Birth, BirthAnswer, Store, StoreDeps } from "../../ports/store.ts";
+import type { PruneRuns } from "../../ports/thread-store.ts";
 import { storeClosed } from "../shared/refusals.ts";
 import type { Access } from "./access.ts";
 import { birthJob } from "./births.ts";
@@ -14,14 +16,14 @@ import { claimJob, nextDue, renewJob } from "./claims.ts";
 import { insertCommits } from "./commit-rows.ts";
 import { commitJob, releaseJob } from "./commits.ts";
 import type { Database, Queries, Session } from "./database.ts";
-import { deleteThreadJob, erasedUpTo, eraseRunJob } from "./erasure.ts";
+import { deleteThreadJob, endedRuns, erasedUpTo, eraseRunJob, pruneJob } from "./erasure.ts";
 import { failureOf, isLost, isStale, storeBusy } from "./failures.ts";
 import type { Job } from "./jobs.ts";
 import { entriesAfter } from "./journal.ts";
 import { readMessages, readThread } from "./messages.ts";
 import { newThreadJob } from "./new-threads.ts";
 import { type OpenOptions, openDatabase } from "./open-database.ts";
-import { endDeliveryJob, nextDelivery, readDeliveries, takeDeliveriesJob } from "./outbox.ts";
+import { outboxOf } from "./outbox.ts";
 import { postJob } from "./posts.ts";
 import { createFeed } from "./read-all.ts";
 import { evidenceJob, readEvidence, readManifest, readRow, readSnapshot, snapshotJob } from "./reads.ts";
@@ -61,6 +63,10 @@ function createPostgresStore(db: Database, options: OpenOptions, deps: StoreDeps
     if (answer.kind === "created") manifests.add(birth);
     return answer;
   }
+  async function prune(what: PruneRuns): Promise<readonly RunId[]> {
+    const found = await read((q) => endedRuns(q, access, what));
+    return found.length === 0 ? [] : write(() => pruneJob(what.scope, found));
+  }
   async function close(): Promise<void> {
     await Promise.allSettled([writer.drain(), ...reading]);
     await db.close();
@@ -85,6 +91,7 @@ function createPostgresStore(db: Database, options: OpenOptions, deps: StoreDeps
     messages: (list) => read((q) => readMessages(q, list)),
     deleteThread: (what) => write(() => deleteThreadJob(what)),
     eraseRun: (key) => write(() => eraseRunJob(key)),
+    prune,
     runs: (list) => read((q) => listRuns(q, list)),
     countRuns: (filter) => read((q) => countRuns(q, filter)),
     head: () => read((q) => feed.head(q)),
@@ -95,10 +102,7 @@ function createPostgresStore(db: Database, options: OpenOptions, deps: StoreDeps
     snapshot: (key) => read((q) => readSnapshot(q, key)),
     addEvidence: async (evidence) => void (await write(() => evidenceJob(access, evidence))),
     evidence: (key) => read((q) => readEvidence(q, key)),
-    takeDeliveries: (request) => write(() => takeDeliveriesJob(access, request)),
-    endDelivery: (end) => write(() => endDeliveryJob(access, end)),
-    nextDelivery: (lane) => read((q) => nextDelivery(q, lane)),
-    deliveries: (source) => read((q) => readDeliveries(q, source)),
+    ...outboxOf(access, { write, read }),
     close: () => {
       closing ??= close();
       return closing;

@@ -99,14 +99,15 @@ function takeInputs(db: Connection, place: Place, { takenInputs }: RowChanges): 
 const updateStatus = `UPDATE runs SET status = ?2, wake = ?3,
   lease_until = CASE ?2 WHEN 'running' THEN lease_until END,
   crashes = CASE ?4 WHEN 1 THEN 0 ELSE crashes END,
-  start_pos = coalesce(?5, start_pos)
+  start_pos = coalesce(?5, start_pos),
+  ended_at = CASE ?2 WHEN 'done' THEN ?6 END
   WHERE no = ?1`;
 
 function changeStatus(access: Access, place: Place, change: Written & { readonly status: RunStatus }): void {
   const { db } = access;
-  const { status, changes, commit } = change;
+  const { status, changes, commit, at } = change;
   const wake = status === "done" ? null : (commit.wake ?? null);
-  db.run(updateStatus, place.no, status, wake, changes.progressed ? 1 : 0, changes.startPosition ?? null);
+  db.run(updateStatus, place.no, status, wake, changes.progressed ? 1 : 0, changes.startPosition ?? null, at);
   if (status === "done") end(access, place, change);
 }
 

@@ -8,7 +8,8 @@
 import type { RunId, Scope } from "../../domain/ids.ts";
 import { entryFormat } from "../../domain/upcast.ts";
 import type { RunKey } from "../../ports/store.ts";
-import type { DeleteAnswer, DeleteThread } from "../../ports/thread-store.ts";
+import type { DeleteAnswer, DeleteThread, PruneRuns } from "../../ports/thread-store.ts";
+import { endedBefore } from "../shared/ended-before.ts";
 import type { Access } from "./access.ts";
 import type { Connection } from "./database.ts";
 import type { Job } from "./group.ts";
@@ -37,6 +38,23 @@ function eraseRun(access: Access, { scope, run }: RunKey): DeleteAnswer {
   if (row.status !== "done") return { kind: "busy", run };
   erase(access, scope, [row]);
   return { kind: "deleted", threads: 0, runs: 1 };
+}
+
+export const findEnded = `SELECT no, id, thread, start_pos FROM runs INDEXED BY runs_ended
+  WHERE scope = ? AND ended_at < ? AND NOT EXISTS (SELECT 1 FROM outbox WHERE run = runs.no)
+  ORDER BY ended_at, no LIMIT ?`;
+
+/** H5. Alone it takes no write lock when there is nothing to erase. */
+export function pruneJob(access: Access, what: PruneRuns): Job<readonly RunId[]> {
+  const { db, now } = access;
+  const find = (): readonly (DoomedRun & { readonly id: RunId })[] =>
+    db.all(findEnded, what.scope, endedBefore(what, now()), Math.max(0, what.limit));
+  const write = (): readonly RunId[] => {
+    const runs = find();
+    erase(access, what.scope, runs);
+    return runs.map((run) => run.id);
+  };
+  return { bytes: 0, alone: () => (find().length === 0 ? [] : undefined), write };
 }
 
 export function deleteThreadJob(access: Access, what: DeleteThread): Job<DeleteAnswer> {

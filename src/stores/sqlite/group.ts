@@ -18,6 +18,12 @@ export interface Job<T> {
   readonly write: () => T;
 }
 
+/** How the verbs of an open store reach it. */
+export interface Calls {
+  write<T>(prepare: () => Job<T>): Promise<T>;
+  read<T>(look: () => T): Promise<T>;
+}
+
 export interface Member {
   readonly job: Job<unknown>;
   readonly since: number;

@@ -58,6 +58,7 @@ CREATE TABLE runs (
   cancel_seq INTEGER,              -- seq of the first request to cancel
   start_pos INTEGER,               -- thread position at which it started
   start_key TEXT NOT NULL,
+  ended_at INTEGER,                -- written by the commit that ends it, and by no other
   turn INTEGER NOT NULL,           -- place in the queue: no, or -no for one that takes the thread from the active run
   due INTEGER GENERATED ALWAYS AS ( -- when it may be claimed; NULL while it may not
     CASE
@@ -69,6 +70,7 @@ CREATE TABLE runs (
 ) STRICT;
 CREATE UNIQUE INDEX runs_by_id ON runs (scope, id);
 CREATE INDEX runs_due ON runs (scope, agent, due) WHERE due IS NOT NULL;
+CREATE INDEX runs_ended ON runs (scope, ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX runs_by_start ON runs (thread, start_pos) WHERE start_pos IS NOT NULL;
 CREATE INDEX runs_queued ON runs (thread, turn) WHERE queued = 1;
 CREATE INDEX runs_by_thread ON runs (thread);

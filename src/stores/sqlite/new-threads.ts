@@ -63,6 +63,7 @@ function writeHistory(
   const no = nextRunNo(db);
   const added = { birth, time, turn: no, isQueued: false, endedFrom: history.startPosition };
   if (!insertRunRow(db, { no, thread }, added)) throw runTaken(history.run);
+  db.run("UPDATE runs SET ended_at = ? WHERE no = ?", time, no);
   insertFact(db, { no, thread }, { seq: 1, time, body: history.birth });
   const row = { seq: 2, n: rest.length, time, pos: history.startPosition, m: history.messages, body: history.rest };
   insertHistory(db, { no, thread }, row);

@@ -3,6 +3,7 @@ import type {
   Delivery,
   DeliveryEnd,
   Lane,
+  OutboxStore,
   PendingDelivery,
   TakeDeliveries,
   TakenDelivery,
@@ -19,8 +20,17 @@ import {
 } from "../shared/outbox-rows.ts";
 import type { Access } from "./access.ts";
 import type { Connection } from "./database.ts";
-import type { Job } from "./group.ts";
+import type { Calls, Job } from "./group.ts";
 import type { Place } from "./places.ts";
+
+export function outboxOf(access: Access, { write, read }: Calls): OutboxStore {
+  return {
+    takeDeliveries: (request) => write(() => takeDeliveriesJob(access, request)),
+    endDelivery: (end) => write(() => endDeliveryJob(access, end)),
+    nextDelivery: (lane) => read(() => nextDelivery(access.db, lane)),
+    deliveries: (source) => read(() => readDeliveries(access.db, source)),
+  };
+}
 
 const insertDelivery = `INSERT INTO outbox (run, seq, idx, scope, lane, due, attempts, body)
   VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?7)`;
@@ -51,7 +61,7 @@ interface FoundDelivery {
   readonly idx: number;
 }
 
-export function takeDeliveriesJob({ db, now }: Access, request: TakeDeliveries): Job<readonly TakenDelivery[]> {
+function takeDeliveriesJob({ db, now }: Access, request: TakeDeliveries): Job<readonly TakenDelivery[]> {
   const { scope, leaseMs, limit } = request;
   const find = (): readonly FoundDelivery[] =>
     db.all<FoundDelivery>(findDueDeliveries, scope, laneName(request), now(), Math.max(0, limit));
@@ -70,7 +80,7 @@ const putOff = `UPDATE outbox SET due = ?6, error = ?7 WHERE ${thisOne} AND atte
 const findDead = `SELECT run, body FROM outbox WHERE ${thisOne} AND attempts = ?5`;
 const insertEvidence = "INSERT INTO evidence (run, kind, time, body) VALUES (?, 'dead-delivery', ?, ?)";
 
-export function endDeliveryJob({ db, now }: Access, end: DeliveryEnd): Job<boolean> {
+function endDeliveryJob({ db, now }: Access, end: DeliveryEnd): Job<boolean> {
   const key = [end.scope, end.run, end.seq, end.index] as const;
   switch (end.how) {
     case "delivered": {
@@ -100,13 +110,13 @@ export function endDeliveryJob({ db, now }: Access, end: DeliveryEnd): Job<boole
 
 export const findNextDelivery = "SELECT min(due) AS due FROM outbox INDEXED BY outbox_due WHERE scope = ? AND lane = ?";
 
-export function nextDelivery(db: Connection, lane: Lane): number | undefined {
+function nextDelivery(db: Connection, lane: Lane): number | undefined {
   return db.get<{ due: number | null }>(findNextDelivery, lane.scope, laneName(lane))?.due ?? undefined;
 }
 
 const findOf = `SELECT ?2 AS run_id, seq, idx, body, due, attempts, error FROM outbox
   WHERE run = (SELECT no FROM runs WHERE scope = ?1 AND id = ?2) ORDER BY seq, idx LIMIT ?3`;
 
-export function readDeliveries(db: Connection, { scope, run }: RunKey): readonly PendingDelivery[] {
+function readDeliveries(db: Connection, { scope, run }: RunKey): readonly PendingDelivery[] {
   return db.all<OutboxRow>(findOf, scope, run, mostDeliveries).map((row) => pendingFrom(row, scope));
 }

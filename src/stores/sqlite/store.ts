@@ -8,15 +8,16 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Entry } from "../../domain/entry.ts";
+import type { RunId } from "../../domain/ids.ts";
 import type { ReadRun, Store, StoreDeps } from "../../ports/store.ts";
-import type { DeleteAnswer } from "../../ports/thread-store.ts";
+import type { DeleteAnswer, PruneRuns } from "../../ports/thread-store.ts";
 import { storeClosed } from "../shared/refusals.ts";
 import type { Access } from "./access.ts";
 import { birthJob } from "./births.ts";
 import { claimJob, nextDue, renewJob } from "./claims.ts";
 import { commitJob, releaseJob } from "./commits.ts";
 import type { Connection } from "./database.ts";
-import { deleteThreadJob, erasedUpTo, eraseRunJob } from "./erasure.ts";
+import { deleteThreadJob, erasedUpTo, eraseRunJob, pruneJob } from "./erasure.ts";
 import { failureOf, storeBusy } from "./failures.ts";
 import type { Job } from "./group.ts";
 import { entriesAfter } from "./journal.ts";
@@ -24,7 +25,7 @@ import { readMessages } from "./message-pages.ts";
 import { readThread } from "./messages.ts";
 import { newThreadJob } from "./new-threads.ts";
 import { type DatabaseOptions, openDatabase } from "./open-database.ts";
-import { endDeliveryJob, nextDelivery, readDeliveries, takeDeliveriesJob } from "./outbox.ts";
+import { outboxOf } from "./outbox.ts";
 import { createPlaces } from "./places.ts";
 import { postJob } from "./posts.ts";
 import { headPosition, readAll } from "./read-all.ts";
@@ -62,6 +63,11 @@ function createSqliteStore(db: Connection, { path, clock, logger }: StoreContext
     if (answer.kind === "deleted") emptyLog(db, { path, logger });
     return answer;
   }
+  async function prune(what: PruneRuns): Promise<readonly RunId[]> {
+    const erased = await write(() => pruneJob(access, what));
+    if (erased.length > 0) emptyLog(db, { path, logger });
+    return erased;
+  }
   async function close(): Promise<void> {
     await writer.drain();
     db.close();
@@ -86,6 +92,7 @@ function createSqliteStore(db: Connection, { path, clock, logger }: StoreContext
     messages: (list) => read(() => readMessages(db, list)),
     deleteThread: (what) => erase(() => deleteThreadJob(access, what)),
     eraseRun: (key) => erase(() => eraseRunJob(access, key)),
+    prune,
     runs: (list) => read(() => listRuns(db, list)),
     countRuns: (filter) => read(() => countRuns(db, filter)),
     head: () => read(() => headPosition(db)),
@@ -96,10 +103,7 @@ function createSqliteStore(db: Connection, { path, clock, logger }: StoreContext
     snapshot: (key) => read(() => readSnapshot(db, key)),
     addEvidence: async (evidence) => void (await write(() => evidenceJob(access, evidence))),
     evidence: (key) => read(() => readEvidence(db, key)),
-    takeDeliveries: (request) => write(() => takeDeliveriesJob(access, request)),
-    endDelivery: (end) => write(() => endDeliveryJob(access, end)),
-    nextDelivery: (lane) => read(() => nextDelivery(db, lane)),
-    deliveries: (source) => read(() => readDeliveries(db, source)),
+    ...outboxOf(access, { write, read }),
     close: () => {
       closing ??= close();
       return closing;

@@ -35,6 +35,10 @@ export async function callOf(command: Exclude<Command, { do: "advance" }>, world
     const lane = command.sink ? { sink: "s" } : {};
     return (store) => store.takeDeliveries({ scope, ...lane, limit: command.limit, leaseMs: 100 });
   }
+  if (command.do === "prune") {
+    const ended = command.by === "age" ? { agoMs: command.agoMs } : { before: world.now - command.agoMs };
+    return (store) => store.prune({ scope, ended, limit: command.limit });
+  }
   if (command.do === "new-thread" || command.do === "change-thread" || command.do === "delete-thread") {
     return threadCall(scope, command);
   }
@@ -131,7 +135,7 @@ function newThreadOf(key: ThreadKey, command: Extract<Command, { do: "new-thread
 async function look(
   world: World,
   scope: Scope,
-  command: Exclude<Command, { do: "advance" | "claim" | "take-deliveries" } | ThreadCommand>,
+  command: Exclude<Command, { do: "advance" | "claim" | "take-deliveries" | "prune" } | ThreadCommand>,
 ): Promise<Seen> {
   const { reference } = world;
   const key = { scope, run: await runFor(world, scope, command) };

@@ -110,6 +110,13 @@ export type Command =
   | (OnThread & { readonly do: "change-thread"; readonly title?: string | null; readonly tag?: number })
   | (OnThread & { readonly do: "delete-thread"; readonly children: DeleteThread["children"] })
   | (Target & { readonly do: "erase" })
+  | {
+      readonly do: "prune";
+      readonly scope: number;
+      readonly limit: number;
+      readonly agoMs: number;
+      readonly by: "age" | "time";
+    }
   | { readonly do: "advance"; readonly ms: number };
 
 interface OnThread {
@@ -140,10 +147,17 @@ export function drawCommands(seed: number, length: number): readonly Batch[] {
   let left = Math.ceil(length / 4) + draw(length - Math.ceil(length / 4)) - drawnIn(batches);
   while (left > 0) {
     const size = Math.min(left, draw(3) === 0 ? 1 + draw(5) : 1);
-    batches.push(draw(8) === 0 ? [{ do: "advance", ms: pickOf(draw, [1, 30, 100, 250]) }] : drawBatch(draw, size));
+    if (draw(16) === 0) batches.push([drawPrune(draw)]);
+    else batches.push(draw(8) === 0 ? [{ do: "advance", ms: pickOf(draw, [1, 30, 100, 250]) }] : drawBatch(draw, size));
     left -= size;
   }
   return batches;
+}
+
+/** Alone in its batch: what it finds is what the others have left. */
+function drawPrune(draw: Draw): Command {
+  const by = pickOf(draw, ["age", "time"] as const);
+  return { do: "prune", scope: 0, limit: 1 + draw(3), agoMs: pickOf(draw, [0, 1, 100, 200]), by };
 }
 
 /** A thread with history and its child: what can be deleted, unless a run joins them. */

@@ -12,6 +12,7 @@ import { inputs } from "./store-inputs.ts";
 import { lists } from "./store-lists.ts";
 import { outbox } from "./store-outbox.ts";
 import { posts } from "./store-posts.ts";
+import { pruning } from "./store-pruning.ts";
 import { reads } from "./store-reads.ts";
 import { successors } from "./store-successors.ts";
 import { threads } from "./store-threads.ts";
@@ -29,4 +30,5 @@ export const storeConformance: Record<string, StoreCheck> = {
   ...lists,
   ...erasure,
   ...outbox,
+  ...pruning,
 };
