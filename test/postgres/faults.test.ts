@@ -1,6 +1,6 @@
 /** What an error of the server or the connection becomes, and what is done about it. */
 import { expect, onTestFinished, test } from "vitest";
-import type { ErrorCode } from "../../src/domain/errors.ts";
+import type { ErrorCode, HoldfastError } from "../../src/domain/errors.ts";
 import type { Claim, Store } from "../../src/ports/store.ts";
 import type { Probe } from "../../src/stores/postgres/database.ts";
 import { postgresWithProbe } from "../../src/stores/postgres/postgres.ts";
@@ -15,6 +15,7 @@ import {
   throwsCode,
   write,
 } from "../../src/testing/conformance/store-fixtures.ts";
+import { workThrough } from "./clerks.ts";
 import { deps, freshStore } from "./shared-server.ts";
 
 interface Watched {
@@ -95,6 +96,32 @@ test("W5 deadlocks, serialization failures and keys that another was first with 
     const births = await Promise.all([0, 1, 2].map((n) => store.create(birthOf(`new-${index}-${n}`))));
     expect(births.map((answer) => answer.kind)).toEqual(["created", "created", "created"]);
   }
+});
+
+test("W5 runs never see deadlocks and serialization failures: every seventh write has one, and all runs end once", async () => {
+  const { url, schema } = await freshStore();
+  let writes = 0;
+  const before = (sql: string): void => {
+    if (!/^COMMIT|INSERT|UPDATE/.test(sql)) return;
+    writes += 1;
+    if (writes % 7 === 0) throw serverError(writes % 2 === 0 ? "40001" : "40P01");
+  };
+  await workThrough({ store: postgresWithProbe({ url, schema }, { before }), runs: 20, steps: 5 });
+  expect(writes).toBeGreaterThan(70);
+});
+
+test("W6 when the server goes while members are tried alone, no further one is tried", async () => {
+  const { store, fault } = await watched(1);
+  let begun = 0;
+  fault.before = (sql) => {
+    if (!sql.startsWith("BEGIN")) return;
+    begun += 1;
+    throw begun === 1 ? serverError("57014") : lost;
+  };
+  const births = await Promise.allSettled(Array.from({ length: 12 }, (_, n) => store.create(birthOf(`new-${n}`))));
+  const codes = births.map((end) => (end.status === "rejected" ? (end.reason as HoldfastError).code : "created"));
+  expect(codes).toEqual(births.map(() => "store-unavailable"));
+  expect(begun).toBe(3); // all together, one alone, and once more on another connection
 });
 
 const meanings: Record<string, ErrorCode> = {

@@ -8,6 +8,8 @@ export type Verdict = "pass" | "cut-before-answer" | "cut-before-request";
 export interface Proxy {
   readonly url: string;
   cuts(): number;
+  /** How often someone has connected. */
+  connections(): number;
 }
 
 type Judge = (sent: Buffer) => Verdict;
@@ -18,10 +20,12 @@ export async function createProxy(url: string, judge: Judge, edit?: Edit): Promi
   const target = new URL(url);
   const open = new Set<Socket>();
   let cuts = 0;
+  let connections = 0;
 
   function join(client: Socket): void {
     const server = connect(Number(target.port || 5432), target.hostname);
     let isMute = false;
+    connections += 1;
     const end = (): void => {
       client.destroy();
       server.destroy();
@@ -60,5 +64,5 @@ export async function createProxy(url: string, judge: Judge, edit?: Edit): Promi
   const through = new URL(url);
   through.hostname = "127.0.0.1";
   through.port = String(typeof address === "object" && address ? address.port : 0);
-  return { url: through.href, cuts: () => cuts };
+  return { url: through.href, cuts: () => cuts, connections: () => connections };
 }

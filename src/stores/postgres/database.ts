@@ -5,10 +5,13 @@
  *    the next transaction may run on another one.
  * D2 A connection on which something was lost is thrown away, never used again.
  * D3 `hf.` in a statement is the schema; each statement is prepared once per connection, under a name made of its text.
+ * D4 A server that gives no connection is asked again ever more rarely, by one caller at a time; the others get its last
+ *    answer at once. See gate.ts.
  */
 import { createHash } from "node:crypto";
 import type { Pool, PoolClient, QueryResult } from "pg";
 import { connectFailure } from "./failures.ts";
+import { createGate } from "./gate.ts";
 
 export interface Queries {
   all<Row>(sql: string, values?: readonly unknown[]): Promise<readonly Row[]>;
@@ -51,14 +54,15 @@ export function createDatabase(pool: Pool, options: DatabaseOptions): Database {
   // An idle or busy connection that breaks tells its pool and its query; without a listener it would end the process.
   pool.on("error", () => undefined);
   pool.on("connect", (client) => client.on("error", () => undefined));
+  const gate = createGate();
   async function connect(): Promise<Session> {
-    let client: PoolClient;
-    try {
-      client = await pool.connect();
-    } catch (cause) {
-      throw connectFailure(name, cause);
-    }
+    const client = pool.idleCount > 0 ? await pooled() : await gate.pass(pooled);
     return sessionOf(client, statement, options.probe);
+  }
+  function pooled(): Promise<PoolClient> {
+    return pool.connect().catch((cause: unknown) => {
+      throw connectFailure(name, cause);
+    });
   }
   return { name, schema, connect, close: () => pool.end() };
 }

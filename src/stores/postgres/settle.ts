@@ -4,7 +4,7 @@
  * W5 A group that was undone by a deadlock or a serialization failure is done again as a whole. After a throw each member
  *    is tried alone, so that only the culprit fails.
  * W6 When the outcome of a COMMIT is open, every member throws commit-unknown, and none is tried again here. When there
- *    is no connection, no member is tried alone: the next one would wait for nothing, too.
+ *    is no connection, no member is tried alone, or no further one: the next one would wait for nothing, too.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { HoldfastError } from "../../domain/errors.ts";
@@ -30,16 +30,14 @@ export function createSettle(db: Database, access: Access): Settle {
     return failure && { left, ...failed(failure, db) };
   }
 
-  /** Who needs a row that another member has waited for in vain does not wait again. */
   async function settleEach(members: readonly Member[]): Promise<void> {
-    const stuck = new Map<string, HoldfastError>();
+    const met = createMet();
     for (const member of members) {
-      const known = member.job.keys.find((key) => stuck.has(key));
-      const alone = { members: [member], lockPatienceMs: shortPatienceMs };
-      const error = known === undefined ? (await attempt(alone))?.error : stuck.get(known);
-      if (!error) continue;
-      member.reject(error);
-      if (error.code === "store-busy") for (const key of member.job.keys) stuck.set(key, error);
+      const known = met.by(member);
+      const end = known ?? (await attempt({ members: [member], lockPatienceMs: shortPatienceMs }));
+      if (!end) continue;
+      member.reject(end.error);
+      met.add(member, end);
     }
   }
 
@@ -56,11 +54,27 @@ interface Failed {
   readonly error: HoldfastError;
   /** One member may be to blame for all. */
   readonly isShared: boolean;
+  /** There is no connection. */
+  readonly isAway: boolean;
+}
+
+/** What members have met that were tried alone. Who would meet the same is not tried: no connection (W6), a held row. */
+function createMet(): { by(member: Member): Failed | undefined; add(member: Member, end: Failed): void } {
+  const stuck = new Map<string, Failed>();
+  let away: Failed | undefined;
+  return {
+    by: ({ job }) => away ?? job.keys.map((key) => stuck.get(key)).find(Boolean),
+    add: ({ job }, end) => {
+      if (end.isAway) away = end;
+      if (end.error.code === "store-busy") for (const key of job.keys) stuck.set(key, end);
+    },
+  };
 }
 
 function failed(failure: Failure, { name }: Database): Omit<Failed, "left"> {
   const error = failure.kind === "again" ? storeBusy(name, failure.cause) : failure.error;
-  return { error, isShared: failure.kind !== "lost" && error.code !== "commit-unknown" };
+  const isAway = failure.kind === "lost";
+  return { error, isAway, isShared: !isAway && error.code !== "commit-unknown" };
 }
 
 /** A pooled connection may have died long ago, unnoticed: another one is tried once. */
