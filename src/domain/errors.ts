@@ -64,6 +64,16 @@ export const errorCatalogue = {
   "inbox-full": { retry: "later", status: 429, next: "Wait until the run has taken its inputs." },
   "input-not-found": { retry: "never", status: 404, next: "Check the input id." },
   "input-taken": { retry: "never", status: 409, next: "The run has already read this input; send another one." },
+  "content-not-found": {
+    retry: "never",
+    status: 404,
+    next: "Put the content again, then commit what cites it: nobody cited it in time, or it belongs to another scope.",
+  },
+  "content-hash-mismatch": {
+    retry: "never",
+    status: 400,
+    next: "Give the lower-case hex SHA-256 of exactly these bytes; nothing was written.",
+  },
   "invalid-cursor": { retry: "never", status: 400, next: "Use a cursor that the same watch or list has given." },
   "journal-regressed": {
     retry: "never",

@@ -26,6 +26,7 @@ import type { RunStatus } from "../domain/run.ts";
 import type { SettlementRecord, TicketKind, TicketRecord } from "../domain/ticket.ts";
 import type { Bus } from "./bus.ts";
 import type { Clock } from "./clock.ts";
+import type { ContentStore } from "./content-store.ts";
 import type { Logger } from "./logger.ts";
 import type { Delivery, OutboxStore } from "./outbox-store.ts";
 import type { ThreadKey, ThreadStore } from "./thread-store.ts";
@@ -100,6 +101,8 @@ export interface Commit extends RunKey {
   readonly successor?: Birth;
   /** Facts for others, written in the same transaction. */
   readonly deliveries?: readonly Delivery[];
+  /** Hashes of content that the entries refer to; each must be there. */
+  readonly cites?: readonly string[];
 }
 
 export interface Release extends RunKey {
@@ -256,7 +259,7 @@ export interface EvidenceRow {
   readonly body: JsonValue;
 }
 
-export interface Store extends ThreadStore, OutboxStore {
+export interface Store extends ThreadStore, OutboxStore, ContentStore {
   create(birth: Birth): Promise<BirthAnswer>;
   createThread(thread: NewThread): Promise<NewThreadAnswer>;
   commit(commit: Commit): Promise<CommitAnswer>;

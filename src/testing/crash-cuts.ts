@@ -47,6 +47,7 @@ const died = new Error("The process died");
 const writes = [
   ...["create", "commit", "release", "post", "claim", "renew", "saveSnapshot", "addEvidence"],
   ...["createThread", "changeThread", "deleteThread", "eraseRun", "prune", "takeDeliveries", "endDelivery"],
+  ...["putContent", "collectContent"],
 ];
 
 export function openProbe(cut: Cut | undefined, around: Intercept = (_call, proceed) => proceed()): Probe {

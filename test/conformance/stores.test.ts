@@ -32,7 +32,7 @@ for (const [name, fresh] of Object.entries(stores)) {
   });
 }
 
-test("sqlite answers 500 random command lists as memory does", async () => {
+test("sqlite answers 500 random command lists as memory does", { timeout: 300_000 }, async () => {
   const { open } = sqlite(freshFile(), { durability: "normal" });
   await compareWithMemory(open, { lists: 500, length: 40, seed: 1 });
 });

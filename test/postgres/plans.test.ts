@@ -7,7 +7,9 @@ import {
   birthOf,
   cancelOf,
   claimAll,
+  contentOf,
   decisionOn,
+  deliveryTo,
   ended,
   inputTo,
   keyOf,
@@ -29,10 +31,10 @@ const fill = `
 INSERT INTO hf.threads (no, scope, id, created_at, updated_at, position, erased)
   SELECT 1000000 + n, 'a', 'old-' || n, 0, 0, 10, 0 FROM generate_series(1, ${count} / 10) AS n;
 INSERT INTO hf.runs (no, scope, id, thread, thread_id, agent, fingerprint, created_at, status, queued, epoch, head, crashes,
-    start_key, turn, start_pos, placed, wake)
+    start_key, turn, start_pos, placed, wake, ended_at)
   SELECT 1000000 + n, 'a', 'old-' || n, 1000001 + n / 10, 'old-' || 1 + n / 10, 'ann', 'print', 0,
     CASE WHEN n % 2 = 0 THEN 'done' ELSE 'waiting' END, false, 1, 2, 0, 'old-' || n, n, n % 10, n % 10 + 1,
-    CASE WHEN n % 20 = 1 THEN 99999999999999 END
+    CASE WHEN n % 20 = 1 THEN 99999999999999 END, CASE WHEN n % 2 = 0 THEN n END
   FROM generate_series(1, ${count}) AS n;
 INSERT INTO hf.start_keys (scope, key, run, request_hash) SELECT 'a', id, id, 'h' FROM hf.runs;
 INSERT INTO hf.journal (at, scope, run, seq, n, time, pos, m, format, body)
@@ -40,6 +42,10 @@ INSERT INTO hf.journal (at, scope, run, seq, n, time, pos, m, format, body)
   FROM hf.runs, generate_series(1, 2) AS seq;
 INSERT INTO hf.tickets (scope, id, run, root_run, thread_id, kind, record, settlement)
   SELECT 'a', id, no, id, thread_id, 'approval', '{}', CASE WHEN no % 4 = 0 THEN '{}' END FROM hf.runs;
+INSERT INTO hf.outbox (run, seq, idx, scope, lane, due, attempts, body)
+  SELECT no, 1, 0, 'a', 'run', 99999999999999, 0, '{}' FROM hf.runs WHERE no % 2 = 1;
+INSERT INTO hf.content (scope, hash, time, media_type, body) SELECT 'a', id, no % 100, 'text/plain', '' FROM hf.runs;
+INSERT INTO hf.content_refs (scope, hash, run, seq) SELECT 'a', id, no, 1 FROM hf.runs WHERE no % 100 <> 1;
 INSERT INTO hf.post_keys (run, key, seq, time) SELECT no, 'k', 1, 0 FROM hf.runs;
 INSERT INTO hf.inbox (run, input, seq, taken, replaced) SELECT no, 'i', 1, true, false FROM hf.runs;
 `;
@@ -73,7 +79,19 @@ test(`with ${count} old runs no statement of a run's life, and no page, walks a 
   await store.post(cancelOf("r2"));
   await store.saveSnapshot(keyOf("r1"), { seq: 1, foldVersion: 1, state: "s" });
   await store.addEvidence({ ...keyOf("r1"), kind: "late-result", body: null });
-  await write(store, claim!, { entries: [ended], after: 9, position: 2 });
+  const content = contentOf("large");
+  await store.putContent(content);
+  await store.content(content);
+  const caused = { deliveries: [deliveryTo("r2", "i9"), deliveryTo("r2", "i8")], cites: [content.hash] };
+  await write(store, claim!, { entries: [ended], after: 9, position: 2, ...caused });
+  await store.nextDelivery({ scope: scopeA });
+  const taken = await store.takeDeliveries({ scope: scopeA, leaseMs: 1_000, limit: 10 });
+  await store.endDelivery({ ...taken[0]!, how: "put-off", delayMs: 1, error: "e" });
+  await store.endDelivery({ ...taken[0]!, how: "dead", error: "e" });
+  await store.endDelivery({ ...taken[1]!, how: "delivered" });
+  await store.deliveries(keyOf("r1"));
+  expect(await store.prune({ scope: scopeA, ended: { before: 5 }, limit: 10 })).toEqual(["old-2", "old-4"]);
+  expect(await store.collectContent({ scope: scopeA, olderThanMs: 0, limit: 2 })).toBe(2);
   await store.nextDue({ scope: scopeA, agents: ["ann"] });
   await store.run(keyOf("r1"));
   await store.readRun({ ...keyOf("r1"), after: 3, limit: 10 });
@@ -107,7 +125,7 @@ test(`with ${count} old runs no statement of a run's life, and no page, walks a 
     const lines = plan.map((row) => row["QUERY PLAN"]);
     // A sequence is a table of one row; snapshots, evidence and the like are empty here.
     const scans = lines.filter((line) =>
-      /Seq Scan on (journal|runs|threads|tickets|start_keys|post_keys|inbox)\b/.test(line),
+      /Seq Scan on (journal|runs|threads|tickets|start_keys|post_keys|inbox|outbox|content|content_refs)\b/.test(line),
     );
     if (scans.length > 0) walks.push(`${sql}\n${lines.join("\n")}`);
   }

@@ -9,6 +9,7 @@ import { tablesOfRun } from "../../src/stores/sqlite/erasure.ts";
 import {
   birthOf,
   claimOne,
+  contentOf,
   decisionOn,
   deliveryTo,
   ended,
@@ -26,7 +27,7 @@ import { deps, freshPath, watched } from "./watched-store.ts";
 /** They outlive runs and threads: no row of theirs belongs to one. */
 const kept = ["migrations", "manifests", "content", "high_water", "erasures"];
 /** Written by no code yet; whoever writes them first erases them too. */
-const foreseen = ["state_slots", "content_refs"];
+const foreseen = ["state_slots"];
 const erased = ["journal", "runs", "threads", "thread_notes", "start_keys", ...tablesOfRun];
 
 function tablesOf(db: Connection): readonly string[] {
@@ -56,12 +57,14 @@ test("H3 of a deleted thread no row is left in any table, but for one empty row 
   await store.post(inputTo("r1", "i1"));
   await store.saveSnapshot(keyOf("r1"), { seq: 1, foldVersion: 1, state: "secret" });
   const deliveries = [deliveryTo("other", "i2")];
-  await write(store, claim, { entries: [ended], after: 6, position: 1, deliveries });
+  const content = contentOf("a large secret");
+  await store.putContent(content);
+  await write(store, claim, { entries: [ended], after: 6, position: 1, deliveries, cites: [content.hash] });
   await store.addEvidence({ ...keyOf("r1"), kind: "late-result", body: "secret" });
   const db = connection();
   for (const [table, count] of Object.entries(countsOf(db, erased)))
     expect(`${table} ${count > 0}`).toBe(`${table} true`);
-  expect(countsOf(db, foreseen)).toEqual({ state_slots: 0, content_refs: 0 });
+  expect(countsOf(db, foreseen)).toEqual({ state_slots: 0 });
   await store.deleteThread({ ...threadKey("t"), children: "reject" });
   expect(countsOf(db, erased)).toEqual({ ...Object.fromEntries(erased.map((table) => [table, 0])), journal: 1 });
   expect(db.get("SELECT thread, run, n, m, body FROM journal")).toEqual({ thread: 0, run: 0, n: 0, m: 0, body: "[]" });

@@ -5,6 +5,7 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { DeclaredManifest } from "../../domain/manifest.ts";
 import type { RunStatus } from "../../domain/run.ts";
 import type { SettlementRecord, TicketRecord } from "../../domain/ticket.ts";
+import type { StoredContent } from "../../ports/content-store.ts";
 import type { Delivery } from "../../ports/outbox-store.ts";
 import type { EvidenceRow, PostAnswer, Snapshot } from "../../ports/store.ts";
 import type { InboxInput } from "../shared/post-guard.ts";
@@ -51,6 +52,8 @@ export interface MemoryRun {
   readonly posts: Map<string, PostAnswer>;
   readonly inputs: Map<InputId, InboxInput>;
   readonly evidence: EvidenceRow[];
+  /** Hashes of content. */
+  readonly cites: Set<string>;
   /** Its own and those of posts that stood for a start. */
   readonly startKeys: string[];
   status: RunStatus;
@@ -85,6 +88,10 @@ export interface MemoryDelivery {
   error: string | undefined;
 }
 
+export interface MemoryContent extends StoredContent {
+  at: number;
+}
+
 export interface ScopeData {
   readonly runs: Map<RunId, MemoryRun>;
   readonly runList: MemoryRun[];
@@ -101,6 +108,7 @@ export interface ScopeData {
   readonly claimable: Set<MemoryRun>;
   /** In the order they were written. */
   readonly outbox: Set<MemoryDelivery>;
+  readonly content: Map<string, MemoryContent>;
   journal: MemoryCommit[];
   /** The newest position that an erasure took away. */
   erasedUpTo: number;
@@ -139,6 +147,7 @@ export function scopeOf(data: MemoryData, scope: Scope): ScopeData {
     openTickets: new Set(),
     claimable: new Set(),
     outbox: new Set(),
+    content: new Map(),
     journal: [],
     erasedUpTo: 0,
     counters: data.counters,

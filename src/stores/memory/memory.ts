@@ -10,6 +10,7 @@ import type { EvidenceRow, RunKey, Snapshot, Store, StoreDefinition, StoreDeps }
 import { noSuchRun, storeClosed } from "../shared/refusals.ts";
 import { create, createThread } from "./births.ts";
 import { claim, nextDue, renew } from "./claims.ts";
+import { collectContent, putContent, readContent } from "./content.ts";
 import { createMemoryData, type MemoryData, type ScopeData, scopeOf } from "./data.ts";
 import { deleteThread, eraseRun, prune } from "./erasure.ts";
 import { changeThread, countRuns, runs, threadRow, threads } from "./lists.ts";
@@ -73,6 +74,9 @@ function createMemoryStore(data: MemoryData, { clock }: StoreDeps): Store {
     endDelivery: (end) => within(end.scope, (scope, now) => endDelivery(scope, end, now)),
     nextDelivery: (lane) => within(lane.scope, (scope) => nextDelivery(scope, lane)),
     deliveries: (source) => within(source.scope, (scope) => deliveries(scope, source)),
+    putContent: (given) => within(given.scope, (scope, now) => putContent(scope, given, now)),
+    content: (key) => within(key.scope, (scope) => readContent(scope, key.hash)),
+    collectContent: (what) => within(what.scope, (scope, now) => collectContent(scope, what, now)),
     close: async () => {
       closed = true;
     },

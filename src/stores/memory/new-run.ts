@@ -39,6 +39,7 @@ function newRun(
     posts: new Map(),
     inputs: new Map(),
     evidence: [],
+    cites: new Set(),
     startKeys: [],
     status: "created",
     queued: false,

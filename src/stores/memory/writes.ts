@@ -16,6 +16,7 @@ import {
   ticketNotOpen,
   ticketTaken,
 } from "../shared/refusals.ts";
+import { checkCites } from "./content.ts";
 import { append, type MemoryRun, reschedule, type ScopeData } from "./data.ts";
 import { addRun } from "./new-run.ts";
 import { addDeliveries } from "./outbox.ts";
@@ -30,11 +31,13 @@ export function commit(scope: ScopeData, wanted: Commit, now: number): CommitAns
   const changes = rowChanges(wanted.entries);
   checkChanges(scope, run, changes);
   checkBirth(scope, run, { wanted, changes });
+  checkCites(scope, wanted);
   const { entries: bodies, epoch, position } = wanted;
   const seq = append(scope, run, { bodies, at: now, epoch, before: position });
   run.placed = position + changes.messages;
   changeTickets(scope, changes, { seq, at: now });
   takeInputs(run, changes);
+  for (const hash of wanted.cites ?? []) run.cites.add(hash);
   addDeliveries(scope, run, { deliveries: wanted.deliveries ?? [], seq, now });
   if (changes.startPosition !== undefined) start(run, changes.startPosition);
   if (changes.progressed) run.crashes = 0;

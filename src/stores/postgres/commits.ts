@@ -10,6 +10,7 @@ import type { Commit, CommitAnswer, Release } from "../../ports/store.ts";
 import { afterTheEnd, type Expectation, emptyCommit, journalRegressed } from "../shared/refusals.ts";
 import { type Access, type RowWait, storeTime, type Tx } from "./access.ts";
 import { type CommitRow, type PreparedCommit, writeRows } from "./commit-rows.ts";
+import { citeContent } from "./content.ts";
 import type { Queries } from "./database.ts";
 import { endRun } from "./ends.ts";
 import { birthKeys, type Job, keyOf } from "./jobs.ts";
@@ -38,7 +39,7 @@ export function commitJob(access: Access, commit: Commit): Job<CommitAnswer> {
 /** It changes its run's row and the journal, and nothing else. */
 export function isSimple({ commit, changes }: PreparedCommit): boolean {
   const { status, opened, decided, takenInputs } = changes;
-  if (commit.deliveries && commit.deliveries.length > 0) return false;
+  if ((commit.deliveries?.length ?? 0) + (commit.cites?.length ?? 0) > 0) return false;
   return status !== "done" && !commit.successor && opened.length + decided.length + takenInputs.length === 0;
 }
 
@@ -71,6 +72,7 @@ export async function writeCommits(
   await takeInputs(tx, taken);
   await addDeliveries(tx, taken);
   for (const each of taken) if (each.changes.status === "done") await endRun(tx, each);
+  await citeContent(tx, taken);
   const outcomes: Outcome<CommitAnswer>[] = [];
   for (const [index, { commit }] of all.entries()) outcomes.push(await outcomeOf(tx, commit, rows[index]));
   return outcomes;

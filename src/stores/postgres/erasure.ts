@@ -14,7 +14,16 @@ import type { Queries } from "./database.ts";
 import { type Job, keyOf } from "./jobs.ts";
 
 /** Tables whose `run` is the number of a run. */
-const tablesOfRun = ["journal", "post_keys", "inbox", "tickets", "snapshots", "evidence", "outbox"] as const;
+const tablesOfRun = [
+  "journal",
+  "post_keys",
+  "inbox",
+  "tickets",
+  "snapshots",
+  "evidence",
+  "outbox",
+  "content_refs",
+] as const;
 
 export function eraseRunJob(key: RunKey): Job<DeleteAnswer> {
   const needs = { runs: [key], threadsOf: [key] };

@@ -171,6 +171,25 @@ CREATE TABLE hf.outbox (
 );
 CREATE INDEX outbox_due ON hf.outbox (scope, lane, due, run, seq, idx);
 
+CREATE TABLE hf.content (
+  scope text COLLATE "C" NOT NULL,
+  hash text COLLATE "C" NOT NULL,
+  time bigint NOT NULL,                    -- when it was last put
+  media_type text NOT NULL,
+  body bytea NOT NULL,
+  PRIMARY KEY (scope, hash)
+);
+CREATE INDEX content_by_time ON hf.content (scope, time, hash);
+
+CREATE TABLE hf.content_refs (
+  scope text COLLATE "C" NOT NULL,
+  hash text COLLATE "C" NOT NULL,
+  run bigint NOT NULL,
+  seq bigint NOT NULL,                     -- first seq of the first commit that cites it
+  PRIMARY KEY (scope, hash, run)
+);
+CREATE INDEX content_refs_by_run ON hf.content_refs (run);
+
 CREATE TABLE hf.erasures (
   scope text COLLATE "C" PRIMARY KEY,
   up_to bigint NOT NULL                    -- the newest position that was taken away

@@ -15,6 +15,7 @@ import { birthJob } from "./births.ts";
 import { claimJob, nextDue, renewJob } from "./claims.ts";
 import { insertCommits } from "./commit-rows.ts";
 import { commitJob, releaseJob } from "./commits.ts";
+import { contentOf } from "./content.ts";
 import type { Database, Queries, Session } from "./database.ts";
 import { deleteThreadJob, endedRuns, erasedUpTo, eraseRunJob, pruneJob } from "./erasure.ts";
 import { failureOf, isLost, isStale, storeBusy } from "./failures.ts";
@@ -103,6 +104,7 @@ function createPostgresStore(db: Database, options: OpenOptions, deps: StoreDeps
     addEvidence: async (evidence) => void (await write(() => evidenceJob(access, evidence))),
     evidence: (key) => read((q) => readEvidence(q, key)),
     ...outboxOf(access, { write, read }),
+    ...contentOf(access, { write, read }),
     close: () => {
       closing ??= close();
       return closing;

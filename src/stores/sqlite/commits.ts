@@ -11,6 +11,7 @@ import type { RunStatus } from "../../domain/run.ts";
 import type { Commit, CommitAnswer, Release, RunKey } from "../../ports/store.ts";
 import { afterTheEnd, type Expectation, emptyCommit, inputNotUnread, journalRegressed } from "../shared/refusals.ts";
 import type { Access } from "./access.ts";
+import { citeContent } from "./content.ts";
 import type { Connection } from "./database.ts";
 import type { Job } from "./group.ts";
 import { bodyOf, entriesAfter, type FencedRow, headSeq, insertCommit } from "./journal.ts";
@@ -33,7 +34,7 @@ export function commitJob(access: Access, commit: Commit): Job<CommitAnswer> {
 
 function isOrdinary({ commit, changes }: Prepared): boolean {
   const { status, opened, decided, takenInputs } = changes;
-  if (commit.deliveries && commit.deliveries.length > 0) return false;
+  if ((commit.deliveries?.length ?? 0) + (commit.cites?.length ?? 0) > 0) return false;
   return status === undefined && !commit.successor && opened.length + decided.length + takenInputs.length === 0;
 }
 
@@ -87,6 +88,7 @@ function project(access: Access, place: Place, written: Written): void {
     db.run("UPDATE runs SET crashes = 0 WHERE no = ? AND crashes > 0", place.no);
   }
   if (changes.progressed) place.calmEpoch = commit.epoch;
+  citeContent(db, place, commit);
 }
 
 function takeInputs(db: Connection, place: Place, { takenInputs }: RowChanges): void {

@@ -18,7 +18,15 @@ import { headPosition } from "./read-all.ts";
 import { threadNo } from "./thread-rows.ts";
 
 /** Tables whose `run` is the number of a run. */
-export const tablesOfRun = ["post_keys", "inbox", "tickets", "snapshots", "evidence", "outbox"] as const;
+export const tablesOfRun = [
+  "post_keys",
+  "inbox",
+  "tickets",
+  "snapshots",
+  "evidence",
+  "outbox",
+  "content_refs",
+] as const;
 
 interface DoomedRun {
   readonly no: number;

@@ -163,6 +163,26 @@ CREATE TABLE outbox (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX outbox_due ON outbox (scope, lane, due);
 
+-- Content: large bodies by hash, and which runs cite them, for collection.
+CREATE TABLE content (
+  no INTEGER PRIMARY KEY,
+  scope TEXT NOT NULL,
+  hash TEXT NOT NULL,
+  time INTEGER NOT NULL,           -- when it was last put
+  media_type TEXT NOT NULL,
+  body BLOB NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX content_by_hash ON content (scope, hash);
+CREATE INDEX content_by_time ON content (scope, time, hash);
+CREATE TABLE content_refs (
+  scope TEXT NOT NULL,
+  hash TEXT NOT NULL,
+  run INTEGER NOT NULL,
+  seq INTEGER NOT NULL,            -- first seq of the first commit that cites it
+  PRIMARY KEY (scope, hash, run)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX content_refs_by_run ON content_refs (run);
+
 -- Erasure takes rows away for good. What they were numbered with is not given out again: runs and threads are counted on
 -- from here, and the journal keeps one empty row (thread 0, run 0) above every position ever used.
 CREATE TABLE high_water (
@@ -187,23 +207,5 @@ CREATE TABLE state_slots (
   version INTEGER NOT NULL,
   value TEXT NOT NULL,
   PRIMARY KEY (owner, owner_no, key)
-) STRICT, WITHOUT ROWID;
-
--- Content: large bodies by hash, and which commits cite them, for collection.
-CREATE TABLE content (
-  no INTEGER PRIMARY KEY,
-  scope TEXT NOT NULL,
-  hash TEXT NOT NULL,
-  time INTEGER NOT NULL,
-  media_type TEXT NOT NULL,
-  body BLOB NOT NULL
-) STRICT;
-CREATE UNIQUE INDEX content_by_hash ON content (scope, hash);
-CREATE TABLE content_refs (
-  scope TEXT NOT NULL,
-  hash TEXT NOT NULL,
-  run INTEGER NOT NULL,
-  seq INTEGER NOT NULL,
-  PRIMARY KEY (scope, hash, run, seq)
 ) STRICT, WITHOUT ROWID;
 `;

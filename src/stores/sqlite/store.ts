@@ -16,6 +16,7 @@ import type { Access } from "./access.ts";
 import { birthJob } from "./births.ts";
 import { claimJob, nextDue, renewJob } from "./claims.ts";
 import { commitJob, releaseJob } from "./commits.ts";
+import { contentOf } from "./content.ts";
 import type { Connection } from "./database.ts";
 import { deleteThreadJob, erasedUpTo, eraseRunJob, pruneJob } from "./erasure.ts";
 import { failureOf, storeBusy } from "./failures.ts";
@@ -104,6 +105,7 @@ function createSqliteStore(db: Connection, { path, clock, logger }: StoreContext
     addEvidence: async (evidence) => void (await write(() => evidenceJob(access, evidence))),
     evidence: (key) => read(() => readEvidence(db, key)),
     ...outboxOf(access, { write, read }),
+    ...contentOf(access, { write, read }),
     close: () => {
       closing ??= close();
       return closing;

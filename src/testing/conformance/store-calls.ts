@@ -5,7 +5,7 @@ import type { NewThread, RunKey, Store } from "../../ports/store.ts";
 import type { ThreadKey } from "../../ports/thread-store.ts";
 import type { Command, Target } from "./store-commands.ts";
 import { commitOf, epochOf, fenceOf, postOf, type Seen, type World, wakeOf } from "./store-drawn-writes.ts";
-import { birthOf, historyOf, threadKey } from "./store-fixtures.ts";
+import { birthOf, contentOf, historyOf, threadKey } from "./store-fixtures.ts";
 
 export type Call = (store: Store) => Promise<unknown>;
 
@@ -34,6 +34,13 @@ export async function callOf(command: Exclude<Command, { do: "advance" }>, world
   if (command.do === "take-deliveries") {
     const lane = command.sink ? { sink: "s" } : {};
     return (store) => store.takeDeliveries({ scope, ...lane, limit: command.limit, leaseMs: 100 });
+  }
+  if (command.do === "put-content") {
+    const content = contentOf(`c${command.content}`, scope);
+    return (store) => store.putContent(command.wrong ? { ...content, hash: contentOf("x").hash } : content);
+  }
+  if (command.do === "collect-content") {
+    return (store) => store.collectContent({ scope, olderThanMs: command.ms, limit: command.limit });
   }
   if (command.do === "prune") {
     const ended = command.by === "age" ? { agoMs: command.agoMs } : { before: world.now - command.agoMs };
@@ -135,7 +142,10 @@ function newThreadOf(key: ThreadKey, command: Extract<Command, { do: "new-thread
 async function look(
   world: World,
   scope: Scope,
-  command: Exclude<Command, { do: "advance" | "claim" | "take-deliveries" | "prune" } | ThreadCommand>,
+  command: Exclude<
+    Command,
+    { do: "advance" | "claim" | "take-deliveries" | "prune" | "put-content" | "collect-content" } | ThreadCommand
+  >,
 ): Promise<Seen> {
   const { reference } = world;
   const key = { scope, run: await runFor(world, scope, command) };

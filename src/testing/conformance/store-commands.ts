@@ -77,7 +77,11 @@ export type Command =
       readonly pick: number;
       /** Facts for other runs that it causes. */
       readonly deliveries?: number;
+      /** Contents that it cites. */
+      readonly cites?: readonly number[];
     })
+  | { readonly do: "put-content"; readonly scope: number; readonly content: number; readonly wrong: boolean }
+  | { readonly do: "collect-content"; readonly scope: number; readonly limit: number; readonly ms: number }
   | { readonly do: "take-deliveries"; readonly scope: number; readonly limit: number; readonly sink: boolean }
   | (Target & {
       readonly do: "end-delivery";
@@ -147,7 +151,7 @@ export function drawCommands(seed: number, length: number): readonly Batch[] {
   let left = Math.ceil(length / 4) + draw(length - Math.ceil(length / 4)) - drawnIn(batches);
   while (left > 0) {
     const size = Math.min(left, draw(3) === 0 ? 1 + draw(5) : 1);
-    if (draw(16) === 0) batches.push([drawPrune(draw)]);
+    if (draw(12) === 0) batches.push([drawCollection(draw)]);
     else batches.push(draw(8) === 0 ? [{ do: "advance", ms: pickOf(draw, [1, 30, 100, 250]) }] : drawBatch(draw, size));
     left -= size;
   }
@@ -155,7 +159,8 @@ export function drawCommands(seed: number, length: number): readonly Batch[] {
 }
 
 /** Alone in its batch: what it finds is what the others have left. */
-function drawPrune(draw: Draw): Command {
+function drawCollection(draw: Draw): Command {
+  if (draw(3) === 0) return { do: "collect-content", scope: 0, limit: 1 + draw(2), ms: pickOf(draw, [0, 100, 200]) };
   const by = pickOf(draw, ["age", "time"] as const);
   return { do: "prune", scope: 0, limit: 1 + draw(3), agoMs: pickOf(draw, [0, 1, 100, 200]), by };
 }
@@ -183,7 +188,7 @@ function drawBatch(draw: Draw, size: number): Batch {
 
 function drawCommand(draw: Draw): Command {
   const target = { scope: draw(10) === 0 ? 1 : 0, run: draw(12) === 0 ? 6 : draw(6) };
-  const luck = draw(140);
+  const luck = draw(148);
   if (luck < 12) return drawBirth(draw, target);
   if (luck < 26) return drawClaim(draw, target.scope);
   if (luck < 62) return drawCommit(draw, target);
@@ -193,12 +198,14 @@ function drawCommand(draw: Draw): Command {
   if (luck < 98) return { do: "snapshot", ...target, seq: draw(9) };
   if (luck < 100) return { do: "evidence", ...target, pick: draw(3) };
   if (luck < 125) return drawThreadCommand(draw, target, luck);
-  return drawDelivery(draw, target);
+  if (luck < 140) return drawDelivery(draw, target);
+  return { do: "put-content", scope: target.scope, content: draw(3), wrong: draw(8) === 0 };
 }
 
 function drawCommit(draw: Draw, target: Target): Command {
   const commit = { do: "commit", ...drawFence(draw, target), shape: pickOf(draw, shapes), pick: draw(6) } as const;
-  return draw(4) === 0 ? { ...commit, deliveries: 1 + draw(3) } : commit;
+  const cites = draw(6) === 0 ? { cites: [draw(3), draw(3)] } : {};
+  return { ...commit, ...(draw(4) === 0 ? { deliveries: 1 + draw(3) } : {}), ...cites };
 }
 
 function drawDelivery(draw: Draw, target: Target): Command {

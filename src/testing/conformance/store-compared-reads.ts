@@ -4,6 +4,7 @@ import type { Fingerprint, RunId, Scope, ThreadId } from "../../domain/ids.ts";
 import type { ReadAll, RunKey, Store } from "../../ports/store.ts";
 import type { MessageList, RunFilter, ThreadList } from "../../ports/thread-store.ts";
 import { agentNames, type Call, runNames, scopeName, threadNames } from "./store-calls.ts";
+import { contentOf } from "./store-fixtures.ts";
 
 export type Reads = Readonly<Record<string, Call>>;
 
@@ -18,6 +19,7 @@ export function rowReads(scope: Scope): Reads {
   return {
     ...reads,
     tickets: (store) => store.tickets({ scope, limit: 1_000 }),
+    contents: (store) => Promise.all([0, 1, 2].map((n) => store.content(contentOf(`c${n}`, scope)))),
     nextDelivery: (store) => store.nextDelivery({ scope }),
     threads: async (store) => (await store.threads({ scope, order: "oldest", limit: 9 })).map(numberless),
     runs: async (store) => (await store.runs({ scope, order: "newest", limit: 9 })).map(numberless),

@@ -6,6 +6,7 @@ import { births } from "./store-births.ts";
 import { busy } from "./store-busy.ts";
 import { claims } from "./store-claims.ts";
 import { commits } from "./store-commits.ts";
+import { content } from "./store-content.ts";
 import { erasure } from "./store-erasure.ts";
 import type { StoreCheck } from "./store-fixtures.ts";
 import { inputs } from "./store-inputs.ts";
@@ -31,4 +32,5 @@ export const storeConformance: Record<string, StoreCheck> = {
   ...erasure,
   ...outbox,
   ...pruning,
+  ...content,
 };

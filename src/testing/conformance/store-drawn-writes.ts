@@ -9,6 +9,7 @@ import type { Commit, Post, RunKey, RunRow, Store, TicketRow } from "../../ports
 import type { Command, PostKind } from "./store-commands.ts";
 import {
   birthOf,
+  contentOf,
   decided,
   deliveryTo,
   ended,
@@ -71,6 +72,7 @@ export function commitOf(command: Extract<Command, { do: "commit" }>, seen: Seen
     ...wakeOf(command, world),
     ...successorIn(command, seen),
     ...deliveriesIn(command, seen, world),
+    ...(command.cites === undefined ? {} : { cites: command.cites.map((n) => contentOf(`c${n}`).hash) }),
   };
 }
 

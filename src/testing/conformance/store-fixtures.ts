@@ -16,7 +16,9 @@ import type {
 import type { DeclaredManifest } from "../../domain/manifest.ts";
 import type { Message } from "../../domain/message.ts";
 import type { Decision, TicketRecord } from "../../domain/ticket.ts";
+import { nodeHash } from "../../platform/node-hash.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { NewContent } from "../../ports/content-store.ts";
 import type { Delivery } from "../../ports/outbox-store.ts";
 import type { Birth, BusyRule, Claim, NewThread, Post, RunKey, Store, StoreDeps } from "../../ports/store.ts";
 import type { ThreadKey, ThreadRow } from "../../ports/thread-store.ts";
@@ -220,6 +222,11 @@ export function deliveryTo(run: string, input: string, more: { readonly due?: nu
   return { to: "run", run: run as RunId, fact, ...more };
 }
 
+export function contentOf(text: string, scope: Scope = scopeA): NewContent {
+  const body = new TextEncoder().encode(text);
+  return { scope, hash: nodeHash.sha256(text), mediaType: "text/plain", body };
+}
+
 export interface ClaimOptions {
   readonly scope?: Scope;
   readonly agents?: readonly string[];
@@ -255,6 +262,7 @@ export interface Written {
   readonly position?: number;
   readonly wake?: number;
   readonly deliveries?: readonly Delivery[];
+  readonly cites?: readonly string[];
 }
 
 /** Commits under a claim and insists that it is taken. */

@@ -24,7 +24,7 @@ export interface ScheduledPorts {
 const never: Promise<never> = new Promise(() => undefined);
 const writes = [
   ...["create", "commit", "release", "post", "claim", "renew", "saveSnapshot", "addEvidence"],
-  ...["takeDeliveries", "endDelivery", "prune"],
+  ...["takeDeliveries", "endDelivery", "prune", "putContent", "collectContent"],
 ];
 
 export function schedulePorts(ports: ScheduledPorts): Intercept {

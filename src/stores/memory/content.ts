@@ -1,0 +1,32 @@
+/** Content of the memory store (B1–B4). */
+import type { CollectContent, NewContent, StoredContent } from "../../ports/content-store.ts";
+import type { Commit } from "../../ports/store.ts";
+import { checkContent, contentMissing } from "../shared/check-content.ts";
+import type { ScopeData } from "./data.ts";
+
+export function putContent(scope: ScopeData, given: NewContent, now: number): void {
+  checkContent(given);
+  const known = scope.content.get(given.hash);
+  if (known) known.at = Math.max(known.at, now);
+  else scope.content.set(given.hash, { mediaType: given.mediaType, body: given.body.slice(), at: now });
+}
+
+export function readContent(scope: ScopeData, hash: string): StoredContent | undefined {
+  const known = scope.content.get(hash);
+  return known && { mediaType: known.mediaType, body: known.body };
+}
+
+/** Before anything of the commit is written. */
+export function checkCites(scope: ScopeData, { run, cites = [] }: Commit): void {
+  const missing = cites.find((hash) => !scope.content.has(hash));
+  if (missing !== undefined) throw contentMissing(run, missing);
+}
+
+export function collectContent(scope: ScopeData, { olderThanMs, limit }: CollectContent, now: number): number {
+  const cited = new Set(scope.runList.flatMap((run) => [...run.cites]));
+  const old = [...scope.content].filter(([hash, { at }]) => at <= now - olderThanMs && !cited.has(hash));
+  old.sort(([hashA, a], [hashB, b]) => a.at - b.at || (hashA < hashB ? -1 : 1));
+  const doomed = old.slice(0, Math.max(0, limit));
+  for (const [hash] of doomed) scope.content.delete(hash);
+  return doomed.length;
+}
