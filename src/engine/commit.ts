@@ -3,9 +3,10 @@
  *
  * C1 One commit of a run at a time: the loop awaits each.
  * C2 After an unknown outcome the row at expectedSeq + 1 is mine iff its epoch is mine; nothing is written blindly again.
+ *    It may appear late, when the commit is tried again: `behind` a row of my epoch is that commit, for C1 leaves no other.
  * C3 The bus hears of a commit only after it (L6); a deaf bus stops nothing.
  */
-import type { Entry } from "../domain/entry.ts";
+import type { Entry, EntryBody } from "../domain/entry.ts";
 import { isHoldfastError } from "../domain/errors.ts";
 import type { Hint } from "../ports/bus.ts";
 import type { Commit, CommitAnswer, Release, RunKey } from "../ports/store.ts";
@@ -18,13 +19,30 @@ export type Written =
   | Exclude<CommitAnswer, { kind: "committed" }>;
 
 export async function commit(what: Commit, deps: EngineDeps, signal: AbortSignal): Promise<Written> {
-  const answer = await certain(what, deps, { signal, call: () => deps.store.commit(what) });
+  const made = remembered(what);
+  const answer = await certain(what, deps, { signal, call: () => deps.store.commit(made.commit) });
   if (answer.kind !== "committed") return answer;
-  const entries = stamp(what, answer.at);
+  const entries = answer.entries ?? stamp({ ...what, entries: made.entries() }, answer.at);
   tell(what, entries, deps);
   const born = what.successor?.entry.identity;
   if (born) publish({ scope: born.scope, run: born.run, seq: 1 }, deps);
   return { kind: "committed", entries };
+}
+
+/** What a transaction answers is known only once it has run; of several tries the last is the one that was committed. */
+function remembered(what: Commit): { readonly commit: Commit; readonly entries: () => readonly EntryBody[] } {
+  const { transaction } = what;
+  if (!transaction) return { commit: what, entries: () => what.entries };
+  let last = what.entries;
+  const keep = (entries: readonly EntryBody[]): readonly EntryBody[] => {
+    last = entries;
+    return entries;
+  };
+  const run = (tx: unknown): ReturnType<typeof transaction> => {
+    const entries = transaction(tx);
+    return entries instanceof Promise ? entries.then(keep) : keep(entries);
+  };
+  return { commit: { ...what, transaction: run }, entries: () => last };
 }
 
 export async function release(what: Release, deps: EngineDeps, signal: AbortSignal): Promise<CommitAnswer> {
@@ -39,12 +57,12 @@ async function certain(
   what: Release,
   deps: EngineDeps,
   attempt: { readonly signal: AbortSignal; readonly call: () => Promise<CommitAnswer> },
-): Promise<CommitAnswer> {
+): Promise<Certain> {
   const patience: Patience = { clock: deps.clock, logger: deps.logger, signal: attempt.signal };
   try {
     for (;;) {
       try {
-        return await persist(`Commit of run ${what.run}`, patience, attempt.call);
+        return mine(what, await persist(`Commit of run ${what.run}`, patience, attempt.call));
       } catch (cause) {
         if (!isHoldfastError(cause, "commit-unknown")) throw cause;
         const found = await persist(`Reading run ${what.run}`, patience, () => findAgain(what, deps));
@@ -57,14 +75,30 @@ async function certain(
   }
 }
 
+/** With the entries where they were read again. */
+type Certain =
+  | { readonly kind: "committed"; readonly at: number; readonly entries?: readonly Entry[] }
+  | Exclude<CommitAnswer, { kind: "committed" }>;
+
 /** C2. */
-async function findAgain(what: Release, deps: EngineDeps): Promise<CommitAnswer | undefined> {
+function mine(what: Release, answer: CommitAnswer): Certain {
+  if (answer.kind !== "behind") return answer;
+  const [first] = answer.entries;
+  return first?.epoch === what.epoch ? ownCommit(first, answer.entries) : answer;
+}
+
+/** Facts that came in after it are found by the next commit. */
+function ownCommit(first: Entry, entries: readonly Entry[]): Certain {
+  const own = entries.filter((entry) => entry.epoch === first.epoch);
+  return { kind: "committed", at: first.at, entries: own };
+}
+
+async function findAgain(what: Release, deps: EngineDeps): Promise<Certain | undefined> {
   const row = await deps.store.run(what);
   if (!row || row.epoch !== what.epoch) return { kind: "fenced" };
   const entries = await readAfter(what, what.expectedSeq, deps.store);
   const [first] = entries;
-  if (!first) return undefined;
-  return first.epoch === what.epoch ? { kind: "committed", at: first.at } : { kind: "behind", entries };
+  return first && mine(what, { kind: "behind", entries });
 }
 
 /** C3. */
