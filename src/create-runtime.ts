@@ -153,6 +153,7 @@ function checkOptions(options: RuntimeOptions): readonly Agent<unknown>[] {
   problems.integer("closeGraceMs", 0, day);
   checkLimits(options?.limits, problems);
   const agents = checkAgents(options?.agents, problems);
+  checkTransactions(options, problems);
   problems.refuse("invalid-options", "The runtime cannot be created");
   return agents;
 }
@@ -166,6 +167,17 @@ function checkLimits(limits: RuntimeOptions["limits"], problems: Problems): void
   const inner = new Problems(limits, Object.keys(defaultLimits));
   for (const name of Object.keys(defaultLimits)) inner.integer(name, 1, 366 * day);
   problems.include("limits", inner);
+}
+
+/** L8: a tool that cannot write where it was made to is refused before anything runs. */
+function checkTransactions({ agents, store = memory() }: RuntimeOptions, problems: Problems): void {
+  if (!Array.isArray(agents)) return;
+  for (const { name, tools } of agents as Agent<unknown>[]) {
+    for (const { spec } of tools ?? []) {
+      if (spec.transaction === undefined || spec.transaction === store.transactions) continue;
+      problems.add(`store: tool ${spec.name} of agent ${name} writes in a ${spec.transaction} transaction`);
+    }
+  }
 }
 
 function checkAgents(agents: unknown, problems: Problems): readonly Agent<unknown>[] {

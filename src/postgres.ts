@@ -1,8 +1,21 @@
 /** The PostgreSQL store's door: `postgres("postgres://…")`, with the bus over which its processes tell each other. */
 import { createPostgresNotifyBus } from "./buses/postgres-notify/bus.ts";
 import { Problems } from "./domain/problems.ts";
+import type { InputOf, OutputOf, StandardSchema } from "./domain/standard-schema.ts";
+import type { ResultOf, Tool } from "./domain/tool.ts";
+import { makeTransactional, type TransactionalOptions } from "./domain/transactional-tool.ts";
 import type { StoreDefinition } from "./ports/store.ts";
 import { type PostgresStoreOptions, postgresStore } from "./stores/postgres/postgres.ts";
+import type { PostgresTransaction } from "./stores/postgres/transactions.ts";
+
+export type { PostgresTransaction } from "./stores/postgres/transactions.ts";
+
+/** A tool whose `apply` writes into the store's own database, in the commit that settles the call. */
+export function transactionalTool<Schema extends StandardSchema, Output, Prepared = OutputOf<Schema>>(
+  options: TransactionalOptions<Schema, PostgresTransaction, Prepared, Output>,
+): Tool<InputOf<Schema>, ResultOf<Awaited<Output>>> {
+  return makeTransactional("postgres", options);
+}
 
 export interface PostgresOptions extends PostgresStoreOptions {
   /** Where hints go between processes; `url` unless said. Needed when `url` is a pooler in transaction mode. */

@@ -80,6 +80,16 @@ export const errorCatalogue = {
     status: 500,
     next: "The store is older than the worker: check for a restored backup before going on.",
   },
+  "apply-failed": {
+    retry: "never",
+    status: 500,
+    next: "The transaction was undone, so nothing happened; see the cause and mend the tool's `apply`.",
+  },
+  "not-transactional": {
+    retry: "never",
+    status: 400,
+    next: "Use the store that the tool was made for, or give the tool another effect class.",
+  },
   "commit-unknown": { retry: "reload", status: 503, next: "The outcome is read again; nothing to do." },
   "store-full": { retry: "later", status: 507, next: "Free disk space; runs go on by themselves." },
   "store-busy": { retry: "later", status: 503, next: "Another process holds the store; the call is repeated." },

@@ -7,7 +7,10 @@ import { type InputOf, isStandardSchema, type OutputOf, type StandardSchema } fr
 import type { Decision, ResumeMode } from "./ticket.ts";
 
 /** What may be done after a crash between intent and settlement. The default is the careful one. */
-export type EffectClass = "pure" | "idempotent" | "once";
+export type EffectClass = "pure" | "idempotent" | "once" | "transactional";
+
+/** Whose transactions a transactional tool writes in. */
+export type TransactionKind = "sqlite" | "postgres";
 
 export interface ToolSpec {
   readonly name: string;
@@ -22,6 +25,8 @@ export interface ToolSpec {
   readonly concurrency: number;
   readonly onUnknown: "ask" | "tell-model";
   readonly reconciles: boolean;
+  /** Transactional tools only: the store it needs. */
+  readonly transaction?: TransactionKind;
 }
 
 export type Reconciled =
@@ -56,6 +61,8 @@ export interface ToolCode {
   readonly needsApproval?: (input: unknown) => boolean | Promise<boolean>;
   readonly execute?: (input: unknown, context: ToolContext) => unknown;
   readonly reconcile?: (key: string, input: unknown) => Promise<Reconciled>;
+  /** Transactional tools only: `execute` prepares, this writes. */
+  readonly apply?: (tx: unknown, prepared: unknown, context: ToolContext) => unknown;
 }
 
 export interface Tool<Input = unknown, Output = unknown> {
@@ -71,7 +78,8 @@ export interface ToolOptions<Schema extends StandardSchema, Output> {
   readonly input: Schema;
   /** Change it when the code's meaning changes: code without a new version is invisible to the fingerprint. */
   readonly version?: string;
-  readonly effect?: EffectClass;
+  /** A transactional one is made by `transactionalTool` of its store. */
+  readonly effect?: Exclude<EffectClass, "transactional">;
   readonly needsApproval?: boolean | ((input: OutputOf<Schema>) => boolean | Promise<boolean>);
   readonly resume?: ResumeMode;
   readonly timeoutMs?: number;

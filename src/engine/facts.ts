@@ -4,7 +4,7 @@ import type { EffectId } from "../domain/ids.ts";
 import { callsOf, type Message } from "../domain/message.ts";
 import type { RunState } from "../domain/run-state.ts";
 import { judge, performModel, performReconcile, performTool, type Stage } from "./perform.ts";
-import { type Fact, type JudgeOrder, type ModelOutcome, type Order, orderId } from "./work.ts";
+import { type Fact, type JudgeOrder, type ModelOutcome, type Order, orderId, type PreparedFact } from "./work.ts";
 
 export interface Facts {
   start(orders: readonly Order[], state: RunState): void;
@@ -12,17 +12,19 @@ export interface Facts {
   /** Something else happened: `take` looks at its `due` again. */
   nudge(): void;
   /** Waits for a fact, for `due` to be true at a nudge, or for `wakeAt`; then gives all that is ready. */
-  take(wakeAt: number | undefined, due: () => boolean): Promise<readonly Fact[]>;
+  take(wakeAt: number | undefined, due: () => boolean): Promise<readonly Taken[]>;
   /** The claim is over: abort everything; what still comes in is late. */
   abandon(): void;
 }
+
+export type Taken = Fact | PreparedFact;
 
 interface Queue {
   readonly stage: Stage;
   /** Orders whose fact has not been taken yet. */
   readonly started: Set<string>;
   readonly controllers: Map<EffectId, AbortController>;
-  ready: { readonly id: string; readonly fact: Fact }[];
+  ready: { readonly id: string; readonly fact: Taken }[];
   abandoned: boolean;
   wake: (() => void) | undefined;
 }
@@ -66,7 +68,7 @@ async function perform(
   queue: Queue,
   order: Exclude<Order, JudgeOrder>,
   by: { readonly state: RunState; readonly controller: AbortController },
-): Promise<Fact> {
+): Promise<Taken> {
   switch (order.kind) {
     case "model": {
       const fact = await performModel({ order, ...by }, queue.stage);
@@ -111,20 +113,25 @@ async function judged(order: JudgeOrder, verdict: Verdict | Promise<Verdict>): P
   return { kind: "judged", call: order.call, verdict: await verdict };
 }
 
-function pushLater(queue: Queue, id: string, work: Promise<Fact>): void {
+function pushLater(queue: Queue, id: string, work: Promise<Taken>): void {
   work.then(
     (fact) => push(queue, id, fact),
     (cause: unknown) => queue.stage.logger.warn(`Order ${id} broke`, { cause: String(cause) }),
   );
 }
 
-function push(queue: Queue, id: string, fact: Fact): void {
-  if (queue.abandoned) return queue.stage.late(fact);
+/** What was only prepared has not happened. */
+function leave({ stage }: Queue, fact: Taken): void {
+  if (fact.kind !== "tool-prepared") stage.late(fact);
+}
+
+function push(queue: Queue, id: string, fact: Taken): void {
+  if (queue.abandoned) return leave(queue, fact);
   queue.ready.push({ id, fact });
   queue.wake?.();
 }
 
-async function take(queue: Queue, wakeAt: number | undefined, due: () => boolean): Promise<readonly Fact[]> {
+async function take(queue: Queue, wakeAt: number | undefined, due: () => boolean): Promise<readonly Taken[]> {
   if (queue.ready.length === 0 && !due()) await nextWake(queue, wakeAt);
   const taken = queue.ready;
   queue.ready = [];
@@ -150,7 +157,7 @@ function nextWake(queue: Queue, wakeAt: number | undefined): Promise<void> {
 function abandon(queue: Queue): void {
   queue.abandoned = true;
   for (const controller of queue.controllers.values()) controller.abort();
-  for (const { fact } of queue.ready) queue.stage.late(fact);
+  for (const { fact } of queue.ready) leave(queue, fact);
   queue.ready = [];
   queue.wake?.();
 }

@@ -96,7 +96,7 @@ function closingResult(draft: Draft, call: CallState): CallResult {
   if (call.result) return call.result;
   const { effect } = call;
   if (effect?.open) {
-    const once = draft.at.spec(call.tool)?.effect !== "pure" && draft.at.spec(call.tool)?.effect !== "idempotent";
+    const once = (draft.at.spec(call.tool)?.effect ?? "once") === "once";
     const { attempt, startBy, timeoutMs } = effect.open;
     const result: Settled = once
       ? { kind: "unknown", why: "the run ended while it was in flight", decidableFrom: startBy + timeoutMs }

@@ -3,10 +3,10 @@ import type { Verdict } from "../domain/entry.ts";
 import type { RunState } from "../domain/run-state.ts";
 import { callModel, modelFailure } from "./call-model.ts";
 import type { BoundAgent, EngineDeps } from "./deps.ts";
-import { brokenEnd, reconcileLost, runTool } from "./run-tools.ts";
+import { brokenEnd, type Ended, reconcileLost, runTool } from "./run-tools.ts";
 import { settleWithin } from "./settle-within.ts";
 import type { Transcript } from "./transcript.ts";
-import type { Fact, JudgeOrder, ModelOrder, ReconcileOrder, ToolOrder } from "./work.ts";
+import type { Fact, JudgeOrder, ModelOrder, PreparedFact, ReconcileOrder, ToolOrder } from "./work.ts";
 
 export interface Stage extends EngineDeps {
   readonly boundAgent: BoundAgent;
@@ -31,18 +31,13 @@ export async function performModel(what: Performance<ModelOrder>, stage: Stage):
   return { kind: "model-settled", effect, attempt, outcome };
 }
 
-export async function performTool(what: Performance<ToolOrder>, stage: Stage): Promise<Fact> {
-  const { effect, attempt, call } = what.order;
+export async function performTool(what: Performance<ToolOrder>, stage: Stage): Promise<Fact | PreparedFact> {
+  const { effect, attempt, call, tool, timeoutMs } = what.order;
   const { boundAgent: agent, epoch, storeNow } = stage;
-  const fact = (ended: Awaited<ReturnType<typeof runTool>>): Fact => ({
-    kind: "tool-settled",
-    effect,
-    attempt,
-    call,
-    ...ended,
-  });
+  const fact = (ended: Ended): Fact => ({ kind: "tool-settled", effect, attempt, call, ...ended });
   const running = runTool({ ...what, agent, epoch, storeNow, late: (ended) => stage.late(fact(ended)) }, stage);
-  return fact(await running.catch((cause: unknown) => brokenEnd(what.order, agent.tools.spec(what.order.tool), cause)));
+  const end = await running.catch((cause: unknown) => brokenEnd(what.order, agent.tools.spec(tool), cause));
+  return "settled" in end ? fact(end) : { kind: "tool-prepared", effect, attempt, call, tool, timeoutMs, ...end };
 }
 
 export async function performReconcile(order: ReconcileOrder, stage: Stage): Promise<Fact> {

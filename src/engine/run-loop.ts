@@ -7,43 +7,29 @@
  * R3 `behind` loses nothing: what came in is folded, what has happened is offered again, what was planned is decided anew.
  * R4 The loop returns only when the run waits, is done, or is not ours: never with something of it in flight.
  */
-import { fold } from "../domain/apply.ts";
 import type { Entry } from "../domain/entry.ts";
 import { HoldfastError } from "../domain/errors.ts";
 import { foldVersion, type RunState } from "../domain/run-state.ts";
 import type { HeldClaim } from "../ports/dispatcher.ts";
 import type { Claim } from "../ports/store.ts";
-import { commit, release } from "./commit.ts";
 import { decide, type Next } from "./decide.ts";
 import type { EngineDeps } from "./deps.ts";
-import type { Circumstances } from "./draft.ts";
-import { type Facts, openFacts } from "./facts.ts";
-import { type Loaded, load, readAfter } from "./load.ts";
+import { openFacts } from "./facts.ts";
+import { load, readAfter } from "./load.ts";
 import { persist } from "./retry.ts";
-import { successorOf } from "./successor.ts";
+import { circumstances, type Running, takeEntries } from "./running.ts";
 import { isOpen } from "./take-fact.ts";
 import type { Fact } from "./work.ts";
-
-interface Running {
-  readonly held: HeldClaim;
-  readonly claim: Claim;
-  readonly deps: EngineDeps;
-  readonly facts: Facts;
-  readonly loaded: Loaded;
-  state: RunState;
-  /** Taken, not yet committed. */
-  offered: readonly Fact[];
-  /** The highest seq we were told of. */
-  moved: number;
-  /** Seq of the newest snapshot; a run of many short claims gets one too. */
-  snapshotSeq: number;
-  /** The last decision was made knowing that the process wants to go. */
-  knowsLeaving: boolean;
-}
+import { transact, write } from "./write.ts";
 
 export async function runLoop(held: HeldClaim, deps: EngineDeps): Promise<RunState> {
   const running = await open(held, deps);
   for (;;) {
+    const [ready] = running.prepared;
+    if (ready) {
+      if ((await transact(running, ready)) === "fenced") return abandon(running); // R2
+      continue;
+    }
     const next = decide(running.state, running.offered, circumstances(running));
     const answer = await write(running, next);
     if (answer === "fenced") return abandon(running); // R2
@@ -81,6 +67,7 @@ async function open(held: HeldClaim, deps: EngineDeps): Promise<Running> {
     loaded,
     state: loaded.state,
     offered: [],
+    prepared: [],
     moved: 0,
     snapshotSeq: loaded.snapshotSeq,
     knowsLeaving: false,
@@ -94,56 +81,6 @@ async function open(held: HeldClaim, deps: EngineDeps): Promise<Running> {
   return running;
 }
 
-function circumstances(running: Running): Circumstances {
-  const { held, claim, deps } = running;
-  const elapsed = deps.clock.monotonic();
-  running.knowsLeaving = held.leaving.aborted;
-  return {
-    now: deps.clock.now(),
-    elapsed,
-    beginBy: elapsed + held.timeLeft() - deps.startMarginMs,
-    leaving: running.knowsLeaving,
-    epoch: claim.epoch,
-    startBy: held.leaseUntil() - deps.startMarginMs,
-    crashes: claim.crashes,
-    threadPosition: claim.threadPosition,
-    limits: deps.limits,
-    hash: deps.hash,
-    spec: (tool) => deps.agent(claim.agent)?.tools.spec(tool),
-  };
-}
-
-/** Commits what was decided, or gives a claim back that found nothing to do. */
-async function write(running: Running, next: Next): Promise<"written" | "fenced" | "behind"> {
-  const { state, claim, deps, held } = running;
-  if (held.lost.aborted) return "fenced";
-  const wakeAt = next.handOver ? deps.clock.now() : next.wakeAt;
-  const wake = wakeAt === undefined ? {} : { wake: wakeAt };
-  const key = { scope: claim.scope, run: claim.run, epoch: claim.epoch, expectedSeq: state.seq, ...wake };
-  if (next.entries.length === 0) {
-    if (state.status === "running" && !next.handOver) return "written";
-    const released = await release(key, deps, held.lost);
-    if (released.kind === "behind") takeEntries(running, released.entries);
-    return released.kind === "committed" ? "written" : released.kind;
-  }
-  const started = state.startedAt !== undefined;
-  const position = started ? state.position + state.appended : claim.threadPosition;
-  const successor = await successorOf(next, { transcript: running.loaded.transcript, deps, signal: held.lost });
-  const born = successor ? { successor } : {};
-  const answer = await commit({ ...key, entries: next.entries, position, ...born }, deps, held.lost);
-  if (answer.kind === "fenced") return "fenced";
-  takeEntries(running, answer.entries);
-  if (answer.kind === "behind") return "behind";
-  running.offered = [];
-  return "written";
-}
-
-function takeEntries(running: Running, entries: readonly Entry[]): void {
-  const fresh = entries.filter((entry) => entry.seq > running.state.seq);
-  running.state = fold(running.state, fresh);
-  for (const entry of fresh) running.loaded.transcript.take(entry);
-}
-
 async function take(running: Running, wakeAt: number | undefined): Promise<void> {
   const { deps, claim, held } = running;
   const isBehind = (): boolean => running.moved > running.state.seq;
@@ -155,7 +92,8 @@ async function take(running: Running, wakeAt: number | undefined): Promise<void>
     running.moved = running.state.seq;
   }
   for (const fact of facts) {
-    if (fact.kind !== "judged" && !isOpen(running, fact)) keepAsEvidence(fact, running.claim, running.deps);
+    if (fact.kind === "tool-prepared") running.prepared = [...running.prepared, fact];
+    else if (fact.kind !== "judged" && !isOpen(running, fact)) keepAsEvidence(fact, running.claim, running.deps);
     else running.offered = [...running.offered, fact];
   }
 }

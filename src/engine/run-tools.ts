@@ -16,7 +16,7 @@ import { type ToolContext, type ToolSpec, toldToModel } from "../domain/tool.ts"
 import type { Clock } from "../ports/clock.ts";
 import type { BoundAgent, EngineDeps } from "./deps.ts";
 import { settleWithin, type Within } from "./settle-within.ts";
-import type { Fact, ReconcileOrder, ToolOrder } from "./work.ts";
+import type { Fact, PreparedFact, ReconcileOrder, ToolOrder } from "./work.ts";
 
 export interface ToolCall {
   readonly order: ToolOrder;
@@ -29,22 +29,28 @@ export interface ToolCall {
   readonly controller: AbortController;
 }
 
-type Ended = Pick<Extract<Fact, { kind: "tool-settled" }>, "settled" | "result">;
+export type Ended = Pick<Extract<Fact, { kind: "tool-settled" }>, "settled" | "result">;
+/** A transactional call has only read so far. */
+type Prepared = Pick<PreparedFact, "apply">;
 
-export async function runTool(call: ToolCall, deps: EngineDeps): Promise<Ended> {
+export async function runTool(call: ToolCall, deps: EngineDeps): Promise<Ended | Prepared> {
   const { order, agent, controller } = call;
   const spec = agent.tools.spec(order.tool);
   const context = contextOf(call, deps);
   if (!spec || deps.clock.monotonic() >= order.beginBy) return { settled: { kind: "not-made" } }; // T1
   const attempt = agent.tools.execute(order.tool, order.input, context);
   const within = await settleWithin(attempt, order.timeoutMs, deps.clock);
-  if (within.kind === "value") return valueEnd(within.value);
+  if (within.kind === "value") {
+    if (spec.effect !== "transactional") return valueEnd(within.value);
+    const prepared = within.value;
+    return { apply: (tx) => agent.tools.apply(order.tool, { tx, prepared, context }) };
+  }
   if (within.kind === "threw" && isToolFailure(within.cause)) return refusedEnd("tool-failed", show(within));
   const aborted = controller.signal.aborted;
   if (within.kind === "timeout") {
     controller.abort();
     attempt.then(
-      (value) => call.late(valueEnd(value)),
+      (value) => (spec.effect === "transactional" ? undefined : call.late(valueEnd(value))),
       () => undefined,
     );
   }
@@ -103,7 +109,7 @@ async function askUntilCertain(question: Question, agent: BoundAgent, { clock, s
 }
 
 /** T4. */
-function valueEnd(value: unknown): Ended {
+export function valueEnd(value: unknown): Ended {
   const told = toldToModel(value);
   const json = toJson(told ? told.value : value);
   if (!json.ok) return unstorable("its result", json);

@@ -21,8 +21,10 @@ export function takeFact(draft: Draft, fact: Fact): void {
   }
 }
 
+type OpenFact = Exclude<Fact, { kind: "judged" }>;
+
 /** D2. */
-export function isOpen(draft: Pick<Draft, "state">, fact: Exclude<Fact, { kind: "judged" }>): boolean {
+export function isOpen(draft: Pick<Draft, "state">, fact: Pick<OpenFact, "effect" | "attempt">): boolean {
   const { step } = draft.state;
   const effects = [step?.model, ...(step?.calls.map((call) => call.effect) ?? [])];
   return effects.some((effect) => effect?.id === fact.effect && effect.open?.attempt === fact.attempt);

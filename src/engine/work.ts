@@ -38,6 +38,17 @@ export type Fact =
     }
   | { readonly kind: "judged"; readonly call: CallId; readonly verdict: Verdict };
 
+/** A transactional call is ready: what it does and its settlement will be one commit. Nothing has happened yet. */
+export interface PreparedFact {
+  readonly kind: "tool-prepared";
+  readonly effect: EffectId;
+  readonly attempt: number;
+  readonly call: CallId;
+  readonly tool: string;
+  readonly timeoutMs: number;
+  readonly apply: (tx: unknown) => unknown;
+}
+
 interface AttemptOrder {
   readonly effect: EffectId;
   readonly attempt: number;

@@ -15,6 +15,9 @@
  * S9 A refused member of a group commit fails no neighbour.
  * S10 A call whose outcome cannot be known throws commit-unknown; a read that fails throws, it never answers "none".
  * S11 Nothing of another scope is ever found or changed.
+ * S12 A commit's `transaction` runs after the fence, alone in its group, and what it wrote and the entries it answers are
+ *     written together or not at all. What it throws undoes everything and is thrown as apply-failed. It may run again
+ *     when nothing of the first time was kept. A store without such transactions throws not-transactional.
  */
 import type { Entry, EntryBody, OutsideFact, RunCreated } from "../domain/entry.ts";
 import type { ErrorCode } from "../domain/errors.ts";
@@ -24,6 +27,7 @@ import type { DeclaredManifest } from "../domain/manifest.ts";
 import type { Message } from "../domain/message.ts";
 import type { RunStatus } from "../domain/run.ts";
 import type { SettlementRecord, TicketKind, TicketRecord } from "../domain/ticket.ts";
+import type { TransactionKind } from "../domain/tool.ts";
 import type { Bus } from "./bus.ts";
 import type { Clock } from "./clock.ts";
 import type { ContentStore } from "./content-store.ts";
@@ -90,6 +94,8 @@ export interface Commit extends RunKey {
   /** The last seq folded; the entries get the ones after it. */
   readonly expectedSeq: number;
   readonly entries: readonly EntryBody[];
+  /** Instead of entries: work in this transaction that answers them (S12). */
+  readonly transaction?: Transact;
   /** Thread position before these entries. */
   readonly position: number;
   /** When a run that now waits must be looked at again; none = only when something is posted. */
@@ -104,6 +110,9 @@ export interface Commit extends RunKey {
   /** Hashes of content that the entries refer to; each must be there. */
   readonly cites?: readonly string[];
 }
+
+/** Gets the store's own kind of transaction; whoever made it knows which. */
+export type Transact = (tx: unknown) => readonly EntryBody[] | Promise<readonly EntryBody[]>;
 
 export interface Release extends RunKey {
   readonly epoch: number;
@@ -299,6 +308,8 @@ export interface StoreDeps {
 /** A store that is described but not yet open: `sqlite("runs.db")`, `memory()`. */
 export interface StoreDefinition {
   readonly name: string;
+  /** The kind of transaction that its commits hand to transactional tools; none unless said. */
+  readonly transactions?: TransactionKind;
   open(deps: StoreDeps): Promise<Store>;
   /** How the processes on this store tell each other; hints inside one process unless said. */
   bus?(deps: StoreDeps): Bus;

@@ -10,12 +10,20 @@ export interface JudgedCall {
   readonly edited: boolean;
 }
 
+export interface ToolWork {
+  readonly tx: unknown;
+  readonly prepared: unknown;
+  readonly context: ToolContext;
+}
+
 export interface ToolRunner {
   spec(tool: string): ToolSpec | undefined;
   /** Validates the input, then asks the gate. A plain value when nothing had to be waited for. */
   judge(call: JudgedCall): Verdict | Promise<Verdict>;
   /** Parses the input again and runs the code once. Throws what the code throws. */
   execute(tool: string, input: JsonValue, context: ToolContext): Promise<unknown>;
+  /** The work of a transactional tool, with what `execute` has prepared. A plain value when nothing had to be waited for. */
+  apply(tool: string, work: ToolWork): unknown;
   /** A read: did the call with this key take effect? */
   reconcile(tool: string, key: string, input: JsonValue): Promise<Reconciled>;
 }

@@ -59,6 +59,7 @@ export function createToolRunner(tools: readonly Tool[]): ToolRunner {
       const value = await parsed(tool, input);
       return tool.code.execute?.(value, context);
     },
+    apply: (name, { tx, prepared, context }) => find(name).code.apply?.(tx, prepared, context),
     async reconcile(name, key, input) {
       const tool = find(name);
       const value = await parsed(tool, input);

@@ -56,6 +56,7 @@ export function interceptAgent(agent: BoundAgent, intercept: Intercept): BoundAg
         if (!(verdict instanceof Promise)) return verdict;
         return intercept({ port: "tool", method: "judge", args: [call] }, () => verdict);
       },
+      apply: (name, work) => tools.apply(name, work), // inside the store's own transaction: the cut is at the commit
       execute: (name, input, context) =>
         intercept({ port: "tool", method: "execute", args: [name, input, context] }, () =>
           tools.execute(name, input, context),

@@ -76,10 +76,10 @@ const surface = {
     ],
   },
   sqlite: {
-    values: ["sqlite"],
+    values: ["sqlite", "transactionalTool"],
     types: ["SqliteOptions"],
   },
-  postgres: { values: ["postgres"], types: [] },
+  postgres: { values: ["postgres", "transactionalTool"], types: [] },
   testing: {
     values: [
       "aModelThat",

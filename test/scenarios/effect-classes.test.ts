@@ -7,10 +7,11 @@ import { aMoment, never } from "./moments.ts";
 import { onEveryStore } from "./stores.ts";
 
 const nothing = z.object({});
-const classes: readonly EffectClass[] = ["pure", "idempotent", "once"];
+type PlainEffect = Exclude<EffectClass, "transactional">;
+const classes: readonly PlainEffect[] = ["pure", "idempotent", "once"];
 
 interface Behaviour {
-  readonly effect: EffectClass;
+  readonly effect: PlainEffect;
   readonly execute: () => unknown;
   readonly reconcile?: (key: string) => Promise<Reconciled>;
 }

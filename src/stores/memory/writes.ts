@@ -12,6 +12,7 @@ import {
   emptyCommit,
   inputNotUnread,
   journalRegressed,
+  notTransactional,
   runTaken,
   ticketNotOpen,
   ticketTaken,
@@ -27,6 +28,7 @@ export function commit(scope: ScopeData, wanted: Commit, now: number): CommitAns
   const behind = notAtHead(run, wanted);
   if (behind) return behind;
   if (run.status === "done") throw afterTheEnd(run.id);
+  if (wanted.transaction) throw notTransactional(run.id);
   if (wanted.entries.length === 0) throw emptyCommit(run.id);
   const changes = rowChanges(wanted.entries);
   checkChanges(scope, run, changes);

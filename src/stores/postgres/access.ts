@@ -1,8 +1,8 @@
 /** What every job of the store works with. */
-import type { Queries } from "./database.ts";
+import type { Queries, Session } from "./database.ts";
 
 /** A transaction whose rows are locked. */
-export interface Tx extends Queries {
+export interface Tx extends Queries, Pick<Session, "foreign"> {
   /** Threads that this transaction holds: those it has locked, and those it has made. */
   readonly threads: Set<number>;
 }

@@ -6,7 +6,7 @@
  */
 import { isHoldfastError } from "../../domain/errors.ts";
 import { rowChanges } from "../../domain/row-changes.ts";
-import type { Commit, CommitAnswer, Release } from "../../ports/store.ts";
+import type { Commit, CommitAnswer, Release, Transact } from "../../ports/store.ts";
 import { afterTheEnd, type Expectation, emptyCommit, journalRegressed } from "../shared/refusals.ts";
 import { type Access, type RowWait, storeTime, type Tx } from "./access.ts";
 import { type CommitRow, type PreparedCommit, writeRows } from "./commit-rows.ts";
@@ -18,8 +18,10 @@ import { bodyOf, entriesAfter } from "./journal.ts";
 import { addDeliveries } from "./outbox.ts";
 import { checkBirth } from "./successors.ts";
 import { openTickets, settleTickets, type TakenCommit, takeInputs } from "./ticket-rows.ts";
+import { applyIn, refuseAborted } from "./transactions.ts";
 
 export function commitJob(access: Access, commit: Commit): Job<CommitAnswer> {
+  if (commit.transaction) return transactJob(access, commit, commit.transaction);
   const changes = rowChanges(commit.entries);
   const prepared = { commit, changes, body: bodyOf(commit.entries) };
   return {
@@ -35,6 +37,25 @@ export function commitJob(access: Access, commit: Commit): Job<CommitAnswer> {
     },
   };
 }
+
+/** S12: the run's row is held from the fence to the end. */
+function transactJob(access: Access, commit: Commit, transaction: Transact): Job<CommitAnswer> {
+  return {
+    ...{ scope: commit.scope, keys: [keyOf(commit)], bytes: 0, needs: { runs: [commit] }, isLone: true },
+    write: async (tx) => {
+      const refusal = await refusalOf(tx, commit, await tx.get<HeldRow>(heldRow, [commit.scope, commit.run]));
+      if (refusal) return refusal;
+      const entries = await applyIn(tx, transaction);
+      const prepared = { commit: { ...commit, entries }, changes: rowChanges(entries), body: bodyOf(entries) };
+      const [outcome] = await writeCommits(tx, access, [prepared]).catch(refuseAborted);
+      if (outcome && "answer" in outcome) return outcome.answer;
+      throw outcome?.error;
+    },
+  };
+}
+
+const heldRow = "SELECT no, epoch, head FROM hf.runs WHERE scope = $1 AND id = $2";
+type HeldRow = Pick<CommitRow, "no" | "epoch" | "head">;
 
 /** It changes its run's row and the journal, and nothing else. */
 export function isSimple({ commit, changes }: PreparedCommit): boolean {

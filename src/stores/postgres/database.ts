@@ -9,7 +9,7 @@
  *    answer at once. See gate.ts.
  */
 import { createHash } from "node:crypto";
-import type { Pool, PoolClient, QueryResult } from "pg";
+import type { Pool, PoolClient, QueryConfig, QueryResult } from "pg";
 import { connectFailure } from "./failures.ts";
 import { createGate } from "./gate.ts";
 
@@ -20,11 +20,23 @@ export interface Queries {
   run(sql: string, values?: readonly unknown[]): Promise<number>;
 }
 
+/** What a statement of a tool's answers. */
+export interface ForeignResult {
+  readonly rows: readonly unknown[];
+  readonly rowCount: number;
+}
+
 export interface Session extends Queries {
+  /** One statement of someone else's: as it is, neither prepared under a name nor remembered. */
+  foreign(sql: string, values: readonly unknown[]): Promise<ForeignResult>;
   /** Several statements without values in one round trip; answers the last one's command. */
   script(sql: string): Promise<string>;
   /** Gives it back, or throws it away. */
   release(isBroken: boolean): void;
+}
+
+interface ForeignConfig extends QueryConfig {
+  readonly queryMode: "extended";
 }
 
 export interface Database {
@@ -110,6 +122,12 @@ function sessionOf(client: PoolClient, statement: (sql: string) => Statement, pr
     get: async <Row>(sql: string, values: readonly unknown[] = []) =>
       (await query(sql, values)).rows[0] as Row | undefined,
     run: async (sql, values = []) => (await query(sql, values)).rowCount ?? 0,
+    foreign: async (text, values) => {
+      // The extended protocol takes one statement only: nothing can follow it.
+      const config: ForeignConfig = { text, values: values as unknown[], queryMode: "extended" };
+      const result = await client.query(config as QueryConfig);
+      return { rows: result.rows as readonly unknown[], rowCount: result.rowCount ?? 0 };
+    },
     script: async (sql) => {
       await probe?.before?.(sql);
       const results = (await client.query(statement(sql).text)) as QueryResult | readonly QueryResult[];

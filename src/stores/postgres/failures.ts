@@ -21,6 +21,15 @@ export type Failure =
 /** Rows were not as a job had found them when it took its locks. Nothing is written; the group begins anew. */
 export class TryAgain extends Error {}
 
+/** A statement that nobody waits for any more still runs on the session. Nothing was written. */
+export class HungSession extends Error {
+  readonly error: HoldfastError;
+  constructor(error: HoldfastError) {
+    super(error.message);
+    this.error = error;
+  }
+}
+
 /** And unique_violation: another transaction was first with a key, an id or a thread, and its rows are seen next time. */
 const repeated: readonly string[] = ["40001", "40P01", "23505"];
 /** lock_not_available: a foreign transaction holds the row. */
@@ -37,6 +46,7 @@ const readOnly = "25006";
 export function failureOf(cause: unknown, phase: Phase, name: string): Failure {
   if (cause instanceof TryAgain) return { kind: "again", cause };
   if (isHoldfastError(cause)) return { kind: "thrown", error: cause };
+  if (cause instanceof HungSession) return { kind: "thrown", error: cause.error };
   const code = sqlState(cause);
   if (isLost(cause)) {
     if (phase === "commit")
@@ -107,6 +117,7 @@ export function isPoolTimeout(cause: unknown): boolean {
 /** The session can no longer be used. */
 export function isLost(cause: unknown): boolean {
   if (isHoldfastError(cause) || cause instanceof TryAgain) return false;
+  if (cause instanceof HungSession) return true;
   const code = sqlState(cause);
   if (code === undefined) return true;
   const { severity } = cause as { severity?: unknown };

@@ -15,6 +15,8 @@ export interface Job<T> {
   readonly needs: Needs;
   /** A transaction of its own, before and after which nothing of its scope is under way. */
   readonly isExclusive?: boolean;
+  /** Shares its transaction with no other. */
+  readonly isLone?: boolean;
   /** The whole job as one statement that commits itself; undefined when only `write` can tell the answer. */
   readonly alone?: (db: Queries) => Promise<T | undefined>;
   /** A commit: neighbours in a group are written together. */

@@ -49,8 +49,8 @@ export async function lockRows(session: Session, needs: readonly Needs[]): Promi
   if (runs.length + held.size > 0) {
     await session.all(lockRuns, [...columnsOf(runs), [...held], needs.length]);
   }
-  const { all, get, run } = session;
-  return { all, get, run, threads: held };
+  const { all, get, run, foreign } = session;
+  return { all, get, run, foreign, threads: held };
 }
 
 function columnsOf(runs: readonly RunKey[]): readonly [readonly string[], readonly string[]] {

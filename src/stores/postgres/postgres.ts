@@ -38,6 +38,7 @@ function definitionOf(options: PostgresStoreOptions & { readonly probe?: Probe }
   const { schema = "holdfast", connections = 8, prepare = true, time = "database" } = options;
   return {
     name: "postgres",
+    transactions: "postgres",
     open: (deps) => openPostgresStore({ ...options, schema, connections, prepare, time }, deps),
   };
 }

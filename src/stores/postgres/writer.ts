@@ -83,11 +83,15 @@ function takeGroup(queue: readonly Member[], underWay: ReadonlySet<readonly Memb
     const { job } = member;
     const isFull = group.length >= maxGroupRows || (group.length > 0 && bytes + job.bytes > maxGroupBytes);
     if (isFull) break;
+    if (job.isLone && group.length > 0) {
+      waiting.add(job);
+      continue;
+    }
     if (waiting.holds(job) || (job.isExclusive && group.some((other) => other.job.scope === job.scope))) {
       waiting.add(job);
       continue;
     }
-    if (job.isExclusive && group.length === 0) return [member];
+    if ((job.isExclusive || job.isLone) && group.length === 0) return [member];
     if (job.isExclusive) waiting.add(job);
     else {
       group.push(member);

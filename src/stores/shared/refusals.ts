@@ -58,3 +58,13 @@ export function startKeyTaken(key: string, run: string): HoldfastError {
 export function storeClosed(): HoldfastError {
   return new HoldfastError("store-closed", "The store was closed");
 }
+
+export function notTransactional(run: string): HoldfastError {
+  const message = `Run ${run}: this store has no transactions to hand to a tool; nothing was written`;
+  return new HoldfastError("not-transactional", message);
+}
+
+/** S12. */
+export function applyFailed(why: string, cause: unknown): HoldfastError {
+  return new HoldfastError("apply-failed", `${why}; its transaction was undone`, { cause });
+}

@@ -8,7 +8,7 @@
  */
 import { type RowChanges, rowChanges } from "../../domain/row-changes.ts";
 import type { RunStatus } from "../../domain/run.ts";
-import type { Commit, CommitAnswer, Release, RunKey } from "../../ports/store.ts";
+import type { Commit, CommitAnswer, Release, RunKey, Transact } from "../../ports/store.ts";
 import { afterTheEnd, type Expectation, emptyCommit, inputNotUnread, journalRegressed } from "../shared/refusals.ts";
 import type { Access } from "./access.ts";
 import { citeContent } from "./content.ts";
@@ -19,6 +19,7 @@ import { addDeliveries } from "./outbox.ts";
 import type { Place } from "./places.ts";
 import { checkBirth, writeSuccessor } from "./successors.ts";
 import { openTickets, settleTickets } from "./tickets.ts";
+import { applyIn } from "./transactions.ts";
 
 interface Prepared {
   readonly commit: Commit;
@@ -27,9 +28,24 @@ interface Prepared {
 }
 
 export function commitJob(access: Access, commit: Commit): Job<CommitAnswer> {
+  const { transaction } = commit;
+  if (transaction) return { bytes: 0, isLone: true, write: () => transact(access, commit, transaction) };
   const prepared = { commit, changes: rowChanges(commit.entries), body: bodyOf(commit.entries) };
   const job = { bytes: prepared.body.length, write: () => writeCommit(access, prepared) };
   return isOrdinary(prepared) ? { ...job, alone: () => commitAlone(access, prepared) } : job;
+}
+
+/** S12: nobody else writes between the fence and the row, for the transaction holds the file. */
+function transact(access: Access, commit: Commit, transaction: Transact): CommitAnswer {
+  const { db, places } = access;
+  const place = places.again(commit);
+  if (!place) return { kind: "fenced" };
+  const refusal = refusalOf(db, place, commit);
+  if (refusal) return refusal;
+  if (statusOf(db, place) === "done") throw afterTheEnd(commit.run);
+  const entries = applyIn(db, transaction);
+  const whole = { ...commit, entries };
+  return writeCommit(access, { commit: whole, changes: rowChanges(entries), body: bodyOf(entries) });
 }
 
 function isOrdinary({ commit, changes }: Prepared): boolean {

@@ -17,6 +17,8 @@ export interface Connection {
   run(sql: string, ...values: readonly SQLInputValue[]): number;
   get<Row>(sql: string, ...values: readonly SQLInputValue[]): Row | undefined;
   all<Row>(sql: string, ...values: readonly SQLInputValue[]): readonly Row[];
+  /** A statement of someone else's: it is forgotten after use. */
+  prepare(sql: string): StatementSync;
   /** A script of several statements. */
   script(sql: string): void;
   isInTransaction(): boolean;
@@ -44,6 +46,7 @@ export function connect(path: string, options: ConnectOptions = {}): Connection 
     get: <Row>(sql: string, ...values: readonly SQLInputValue[]) => prepared(sql).get(...values) as Row | undefined,
     all: <Row>(sql: string, ...values: readonly SQLInputValue[]) =>
       prepared(sql).all(...values) as readonly unknown[] as readonly Row[],
+    prepare: (sql) => db.prepare(sql),
     script: (sql) => db.exec(sql),
     isInTransaction: () => db.isTransaction,
     close: () => db.close(),

@@ -56,3 +56,9 @@ export function sqliteCode(cause: unknown): number | undefined {
   const code = (cause as { errcode?: unknown } | null | undefined)?.errcode;
   return typeof code === "number" ? code : undefined;
 }
+
+/** Not the fault of whoever wrote the statement. */
+export function isStoreMatter(cause: unknown): boolean {
+  const primary = (sqliteCode(cause) ?? 0) & 0xff;
+  return primary === full || busyCodes.includes(primary);
+}

@@ -14,6 +14,8 @@ export interface Job<T> {
   readonly bytes: number;
   /** The whole job as at most one writing statement; undefined when only `write` can tell the answer. */
   readonly alone?: () => T | undefined;
+  /** Shares its transaction with no other. */
+  readonly isLone?: boolean;
   /** The job inside a transaction. */
   readonly write: () => T;
 }

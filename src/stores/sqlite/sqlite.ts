@@ -19,7 +19,8 @@ const defaultPageSize = 4096;
 export function sqlite(path: string, options: SqliteOptions = {}): StoreDefinition {
   checkOptions(path, options);
   const { durability = "full" } = options;
-  return { name: "sqlite", open: (deps) => openSqliteStore({ path, durability, pageSize: defaultPageSize }, deps) };
+  const settings = { path, durability, pageSize: defaultPageSize };
+  return { name: "sqlite", transactions: "sqlite", open: (deps) => openSqliteStore(settings, deps) };
 }
 
 export interface ProbedOptions extends SqliteOptions {
@@ -31,6 +32,7 @@ export function sqliteWithProbe(path: string, probe: Probe, options: ProbedOptio
   const { durability = "full", pageSize = defaultPageSize } = options;
   return {
     name: "sqlite",
+    transactions: "sqlite",
     open: (deps) => openSqliteStore({ path, durability, pageSize, probe, checkpointPages: 0 }, deps),
   };
 }

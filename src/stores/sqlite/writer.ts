@@ -87,9 +87,10 @@ function takeGroup(queue: readonly Member[]): readonly Member[] {
   let bytes = 0;
   let rows = 0;
   for (const { job } of queue) {
-    if (rows > 0 && (rows >= maxGroupRows || bytes + job.bytes > maxGroupBytes)) break;
+    if (rows > 0 && (job.isLone || rows >= maxGroupRows || bytes + job.bytes > maxGroupBytes)) break;
     bytes += job.bytes;
     rows += 1;
+    if (job.isLone) break;
   }
   return queue.slice(0, rows);
 }

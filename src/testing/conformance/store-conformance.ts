@@ -17,6 +17,7 @@ import { pruning } from "./store-pruning.ts";
 import { reads } from "./store-reads.ts";
 import { successors } from "./store-successors.ts";
 import { threads } from "./store-threads.ts";
+import { transactions } from "./store-transactions.ts";
 
 export const storeConformance: Record<string, StoreCheck> = {
   ...births,
@@ -25,6 +26,7 @@ export const storeConformance: Record<string, StoreCheck> = {
   ...posts,
   ...inputs,
   ...successors,
+  ...transactions,
   ...claims,
   ...reads,
   ...threads,

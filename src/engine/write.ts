@@ -1,0 +1,64 @@
+/** The two ways in which the loop writes: what was decided, and a transactional call together with its settlement. */
+import { commit, release } from "./commit.ts";
+import type { Next } from "./decide.ts";
+import { circumstances, type Running, takeEntries } from "./running.ts";
+import { successorOf } from "./successor.ts";
+import { mayApply, notApplied, transactionOf, undoneFact } from "./transact.ts";
+import type { Fact, PreparedFact } from "./work.ts";
+
+/** Commits what was decided, or gives a claim back that found nothing to do. */
+export async function write(running: Running, next: Next): Promise<"written" | "fenced" | "behind"> {
+  const { state, claim, deps, held } = running;
+  if (held.lost.aborted) return "fenced";
+  const wakeAt = next.handOver ? deps.clock.now() : next.wakeAt;
+  const wake = wakeAt === undefined ? {} : { wake: wakeAt };
+  const key = { scope: claim.scope, run: claim.run, epoch: claim.epoch, expectedSeq: state.seq, ...wake };
+  if (next.entries.length === 0) {
+    if (state.status === "running" && !next.handOver) return "written";
+    const released = await release(key, deps, held.lost);
+    if (released.kind === "behind") takeEntries(running, released.entries);
+    return released.kind === "committed" ? "written" : released.kind;
+  }
+  const started = state.startedAt !== undefined;
+  const position = started ? state.position + state.appended : claim.threadPosition;
+  const successor = await successorOf(next, { transcript: running.loaded.transcript, deps, signal: held.lost });
+  const born = successor ? { successor } : {};
+  const answer = await commit({ ...key, entries: next.entries, position, ...born }, deps, held.lost);
+  if (answer.kind === "fenced") return "fenced";
+  takeEntries(running, answer.entries);
+  if (answer.kind === "behind") return "behind";
+  running.offered = [];
+  return "written";
+}
+
+/** The settlement of a transactional call, together with what it does. `behind`: it is tried again, if it still may. */
+export async function transact(running: Running, fact: PreparedFact): Promise<"taken" | "fenced"> {
+  const { state, claim, deps, held } = running;
+  if (held.lost.aborted) return "fenced";
+  const moment = { state, at: circumstances(running) };
+  if (!mayApply(fact, moment)) return settleAs(running, fact, notApplied(fact));
+  const key = { scope: claim.scope, run: claim.run, epoch: claim.epoch, expectedSeq: state.seq };
+  const position = state.position + state.appended;
+  const transaction = transactionOf(fact, moment, deps.clock);
+  try {
+    const answer = await commit({ ...key, entries: [], position, transaction }, deps, held.lost);
+    if (answer.kind === "fenced") return "fenced";
+    takeEntries(running, answer.entries);
+    if (answer.kind === "committed") drop(running, fact);
+    return "taken";
+  } catch (cause) {
+    const undone = undoneFact(fact, cause);
+    if (!undone) throw cause;
+    return settleAs(running, fact, undone);
+  }
+}
+
+function settleAs(running: Running, prepared: PreparedFact, fact: Fact): "taken" {
+  drop(running, prepared);
+  running.offered = [...running.offered, fact];
+  return "taken";
+}
+
+function drop(running: Running, fact: PreparedFact): void {
+  running.prepared = running.prepared.filter((each) => each !== fact);
+}

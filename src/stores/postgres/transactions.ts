@@ -1,0 +1,66 @@
+/**
+ * What a transactional tool gets: statements inside the store's own transaction.
+ *
+ * T1 Deadlocks, serialization failures and lost connections are the store's matter: the whole is done again.
+ * T2 After it nothing can be done with `tx` any more; a connection on which a statement still runs is thrown away.
+ * T3 The transaction that was begun is the one that is committed: a statement that failed fails the whole.
+ */
+import type { EntryBody } from "../../domain/entry.ts";
+import { isHoldfastError } from "../../domain/errors.ts";
+import type { Transact } from "../../ports/store.ts";
+import { applyFailed } from "../shared/refusals.ts";
+import { endsTransaction } from "../shared/tx-statements.ts";
+import type { Tx } from "./access.ts";
+import type { ForeignResult } from "./database.ts";
+import { HungSession, sqlState } from "./failures.ts";
+
+export interface PostgresTransaction {
+  query<Row = Record<string, unknown>>(
+    sql: string,
+    values?: readonly unknown[],
+  ): Promise<{ readonly rows: readonly Row[]; readonly rowCount: number }>;
+}
+
+/** Deadlock, serialization failure, a row that others hold; besides lost connections and a server without room. */
+const ours: readonly string[] = ["40001", "40P01", "55P03"];
+
+export async function applyIn(tx: Tx, transaction: Transact): Promise<readonly EntryBody[]> {
+  let isOver = false;
+  let running = 0;
+  let failed: unknown;
+  async function query(sql: string, values: readonly unknown[] = []): Promise<ForeignResult> {
+    if (isOver) throw new Error("This transaction is over: apply(tx, …) must not keep tx");
+    if (endsTransaction(sql)) throw new Error(`A tool must not end the store's transaction: ${sql}`);
+    running += 1;
+    try {
+      return await tx.foreign(sql, values);
+    } catch (cause) {
+      failed ??= cause;
+      throw cause;
+    } finally {
+      running -= 1;
+    }
+  }
+  try {
+    const entries = await transaction({ query });
+    if (failed !== undefined) throw failed; // T3: swallowed or not awaited
+    return entries;
+  } catch (cause) {
+    if (isOurs(failed)) throw failed; // T1, whatever the tool made of it
+    const error = isHoldfastError(cause, "apply-failed") ? cause : applyFailed("apply threw", cause);
+    throw running > 0 ? new HungSession(error) : error; // T2
+  } finally {
+    isOver = true;
+  }
+}
+
+function isOurs(cause: unknown): boolean {
+  if (cause === undefined) return false;
+  const code = sqlState(cause);
+  return code === undefined || ours.includes(code) || /^(?:08|53|57P)/.test(code);
+}
+
+/** A statement that the tool did not await failed after it: the server refuses whatever follows (T3). */
+export function refuseAborted(cause: unknown): never {
+  throw sqlState(cause) === "25P02" ? applyFailed("a statement of apply failed", cause) : cause;
+}
