@@ -77,9 +77,9 @@ const surface = {
   },
   sqlite: {
     values: ["sqlite", "transactionalTool"],
-    types: ["SqliteOptions"],
+    types: ["SqliteOptions", "SqliteTransaction"],
   },
-  postgres: { values: ["postgres", "transactionalTool"], types: [] },
+  postgres: { values: ["postgres", "transactionalTool"], types: ["PostgresTransaction"] },
   testing: {
     values: [
       "aModelThat",

@@ -121,7 +121,9 @@ test("T3 a statement that makes SQLite roll back fails the call, also when apply
       tx.run("INSERT INTO bookings VALUES ('a', ?)", cents);
       try {
         tx.run("INSERT OR ROLLBACK INTO bookings VALUES ('a', ?)", cents);
-      } catch {}
+      } catch {
+        // hidden on purpose
+      }
       return "booked";
     },
   });
