@@ -18,7 +18,7 @@ import { nodeProblem } from "./platform/node-version.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Ids } from "./ports/ids.ts";
 import type { Logger } from "./ports/logger.ts";
-import type { StoreDefinition } from "./ports/store.ts";
+import type { Store, StoreDefinition } from "./ports/store.ts";
 import { assembleRuntime } from "./runtime/assemble.ts";
 import { bindAgent } from "./runtime/bind-agent.ts";
 import type { Desk } from "./runtime/desk.ts";
@@ -73,13 +73,19 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   const ports: RuntimePorts = {
     store,
     bus: definition.bus?.({ clock, logger }) ?? createInMemoryBus(logger),
-    clock,
+    clock: storeClock(store, clock),
     ids,
     hash: nodeHash,
     logger,
     schemas: createAjvChecker(),
   };
   return composeRuntime(ports, agents.map(bindAgent), options);
+}
+
+/** Deadlines and timers are compared with store time, by other machines too: where the store has a clock, it is ours. */
+function storeClock({ now }: Store, clock: Clock): Clock {
+  if (!now) return clock;
+  return { now, monotonic: () => clock.monotonic(), sleep: (ms, signal) => clock.sleep(ms, signal) };
 }
 
 export type RuntimePorts = Pick<Desk, "store" | "bus" | "clock" | "ids" | "hash" | "logger" | "schemas">;

@@ -297,6 +297,9 @@ export interface Store extends ThreadStore, OutboxStore, ContentStore {
   addEvidence(evidence: Evidence): Promise<void>;
   evidence(key: RunKey): Promise<readonly EvidenceRow[]>;
 
+  /** Store time as far as this process can tell, where that is not the runtime's own clock. Never far ahead of it. */
+  now?(): number;
+
   close(): Promise<void>;
 }
 

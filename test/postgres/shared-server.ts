@@ -1,6 +1,7 @@
 /**
  * Where the tests find PostgreSQL: the server named by HOLDFAST_TEST_POSTGRES_URL, or an embedded one that the first
- * test file starts and all others of the same run share. Every caller gets a schema of its own.
+ * test file starts and all others of the same run share. Every caller gets a schema of its own. With
+ * HOLDFAST_TEST_POSTGRES_PREPARE=false no statement is prepared, as behind an old pooler.
  */
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
@@ -71,7 +72,8 @@ export async function freshStore(options: Partial<PostgresStoreOptions> = {}): P
   const url = options.url ?? (await serverUrl());
   const schema = schemaName();
   dropped.push({ url, schema });
-  return { url, schema, definition: postgresStore({ url, schema, time: "clock", ...options }) };
+  const prepare = process.env.HOLDFAST_TEST_POSTGRES_PREPARE !== "false";
+  return { url, schema, definition: postgresStore({ url, schema, prepare, time: "clock", ...options }) };
 }
 
 const dropped: { readonly url: string; readonly schema: string }[] = [];

@@ -29,12 +29,17 @@ import { postJob } from "./posts.ts";
 import { createFeed } from "./read-all.ts";
 import { evidenceJob, readEvidence, readManifest, readRow, readSnapshot, snapshotJob } from "./reads.ts";
 import { countRuns, listRuns } from "./run-lists.ts";
+import { createServerClock, readTime } from "./server-clock.ts";
 import { changeThreadJob, listThreads, readThreadRow } from "./thread-rows.ts";
 import { listTickets } from "./tickets.ts";
 import { createWriter } from "./writer.ts";
 
 export async function openPostgresStore(options: OpenOptions, deps: StoreDeps): Promise<Store> {
-  return createPostgresStore(await openDatabase(options, deps), options, deps);
+  const db = await openDatabase(options, deps);
+  const store = createPostgresStore(db, options, deps);
+  if (options.time === "clock") return store;
+  const now = await createServerClock(deps.clock, () => readPatiently(db, readTime));
+  return { ...store, now };
 }
 
 function createPostgresStore(db: Database, options: OpenOptions, deps: StoreDeps): Store {
