@@ -32,7 +32,7 @@ const npm = ["npm", "npm-dev", "npm-peer", "npm-optional", "npm-no-pkg", "npm-un
 
 function wall([room, may]) {
   const doors = [`^src/(${[room, ...may].join("|")})/`];
-  if (mayCompose.includes(room)) doors.push("^src/create-runtime\\.ts$");
+  if (mayCompose.includes(room)) doors.push("^src/compose\\.ts$");
   return {
     name: `${room}-imports-only-${may.join("+") || "itself"}`,
     severity: "error",

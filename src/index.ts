@@ -1,5 +1,6 @@
 /** The front door: everything a user imports from "holdfast". The only re-export file besides the other entries. */
-export { createRuntime, type RuntimeOptions } from "./create-runtime.ts";
+export { createRuntime } from "./create-runtime.ts";
+export { createWorker, type Worker } from "./create-worker.ts";
 export { type Agent, type AgentOptions, agent } from "./domain/agent.ts";
 export type { Delta, MessagePartial, MessageRetracted } from "./domain/delta.ts";
 export { type ErrorCode, errorCatalogue, HoldfastError, isHoldfastError, ToolFailure } from "./domain/errors.ts";
@@ -20,9 +21,11 @@ export {
   tellModel,
   tool,
 } from "./domain/tool.ts";
+export type { RuntimeOptions, WorkerOptions } from "./options.ts";
 export type { Model, ModelPart, ModelRequest } from "./ports/provider.ts";
 export type { StoreDefinition } from "./ports/store.ts";
 export type { ListedRun, PlacedMessage } from "./ports/thread-store.ts";
+export { runWorker } from "./run-worker.ts";
 export type { NewMessage } from "./runtime/new-message.ts";
 export type { Page, PageOptions } from "./runtime/pages.ts";
 export type {

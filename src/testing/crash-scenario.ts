@@ -1,5 +1,5 @@
 /** A scenario of the crash kit: agents, and a script that plays their callers. */
-import type { RuntimeSettings } from "../create-runtime.ts";
+import type { RuntimeSettings } from "../compose.ts";
 import type { Agent } from "../domain/agent.ts";
 import type { Post, PostAnswer, RunRow } from "../ports/store.ts";
 import type { Runtime } from "../runtime/runtime.ts";

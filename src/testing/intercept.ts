@@ -3,7 +3,7 @@
  * A cut, a fault, a mutant and a seeded scheduler are all one function of this shape.
  * (A judge that answers at once is not a wait, and is left alone.)
  */
-import type { RuntimePorts } from "../create-runtime.ts";
+import type { RuntimePorts } from "../compose.ts";
 import type { BoundAgent } from "../engine/deps.ts";
 import type { Store } from "../ports/store.ts";
 

@@ -1,7 +1,7 @@
 /** A "process" inside a test: one runtime on intercepted ports, which can die at any call and leave only the store. */
 
 import { createInMemoryBus } from "../buses/in-memory.ts";
-import { composeRuntime, type RuntimePorts, type RuntimeSettings } from "../create-runtime.ts";
+import { composeRuntime, type RuntimePorts, type RuntimeSettings } from "../compose.ts";
 import type { Agent } from "../domain/agent.ts";
 import { createAjvChecker } from "../platform/ajv-checker.ts";
 import { nodeHash } from "../platform/node-hash.ts";

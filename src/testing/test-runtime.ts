@@ -1,6 +1,6 @@
 /** testRuntime: a runtime for tests with a fake clock, restarts, and a log of what tools really did. */
 
-import type { RuntimeSettings } from "../create-runtime.ts";
+import type { RuntimeSettings } from "../compose.ts";
 import type { Agent } from "../domain/agent.ts";
 import type { JsonValue } from "../domain/json.ts";
 import { Problems } from "../domain/problems.ts";

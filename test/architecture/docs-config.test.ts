@@ -111,7 +111,7 @@ test("the page has the defaults that are in force", () => {
     ["version", "effect", "resume", "onUnknown", "timeoutMs", "concurrency"].map((name) => defaultsIn("tool")[name]),
   );
   expect(defaultsIn("budget").steps).toBe(String(helper.budget.steps));
-  const source = readFileSync(resolve(root, "src/create-runtime.ts"), "utf8").replaceAll("_", "");
+  const source = readFileSync(resolve(root, "src/compose.ts"), "utf8").replaceAll("_", "");
   for (const name of ["leaseMs", "pollMs", "watchPollMs", "concurrency", "closeGraceMs"]) {
     expect(source).toContain(`${name} = ${defaultsIn("createRuntime")[name]}`);
   }

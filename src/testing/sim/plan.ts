@@ -1,5 +1,5 @@
 /** What a schedule is about: runs, their scripts, who else takes part. Drawn from the seed before anything moves. */
-import type { RuntimeSettings } from "../../create-runtime.ts";
+import type { RuntimeSettings } from "../../compose.ts";
 import { drawProfile, type FaultProfile } from "./faults.ts";
 import type { Random } from "./random.ts";
 import { type Act, acts, type SimInput, type ToolName, toolNames } from "./sim-tools.ts";

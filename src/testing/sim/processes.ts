@@ -1,6 +1,6 @@
 /** Simulated processes: the real runtime on scheduled ports. A worker that dies boots again from the store alone. */
 import { createInMemoryBus } from "../../buses/in-memory.ts";
-import { composeRuntime, type RuntimePorts } from "../../create-runtime.ts";
+import { composeRuntime, type RuntimePorts } from "../../compose.ts";
 import type { Agent } from "../../domain/agent.ts";
 import { nodeHash } from "../../platform/node-hash.ts";
 import type { Bus, Hint } from "../../ports/bus.ts";

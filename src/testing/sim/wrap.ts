@@ -1,5 +1,5 @@
 /** Where a mutant may sit. The simulator itself never changes a call. */
-import type { RuntimePorts } from "../../create-runtime.ts";
+import type { RuntimePorts } from "../../compose.ts";
 import type { BoundAgent } from "../../engine/deps.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Store } from "../../ports/store.ts";

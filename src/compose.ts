@@ -1,0 +1,93 @@
+/** Puts the parts together on ports that someone else has opened: tests wrap them to cut, delay or reorder every call. */
+import { createInProcessBackend } from "./backends/in-process.ts";
+import { createInMemoryBus } from "./buses/in-memory.ts";
+import { createClaimingDispatcher } from "./dispatchers/claiming.ts";
+import { defaultScope, parseId, type Scope } from "./domain/ids.ts";
+import type { BoundAgent, EngineDeps } from "./engine/deps.ts";
+import { defaultLimits } from "./engine/limits.ts";
+import { createLive, type Live } from "./engine/live.ts";
+import type { RuntimeOptions } from "./options.ts";
+import { createAjvChecker } from "./platform/ajv-checker.ts";
+import { consoleLogger } from "./platform/console-logger.ts";
+import { nodeClock } from "./platform/node-clock.ts";
+import { nodeHash } from "./platform/node-hash.ts";
+import { nodeIds } from "./platform/node-ids.ts";
+import type { Clock } from "./ports/clock.ts";
+import type { Store } from "./ports/store.ts";
+import { assembleRuntime } from "./runtime/assemble.ts";
+import type { Desk } from "./runtime/desk.ts";
+import type { Runtime } from "./runtime/runtime.ts";
+import { memory } from "./stores/memory/memory.ts";
+
+export type RuntimePorts = Pick<Desk, "store" | "bus" | "clock" | "ids" | "hash" | "logger" | "schemas">;
+export type RuntimeSettings = Omit<RuntimeOptions, "agents" | "store" | "logger" | "clock" | "ids">;
+
+export async function openPorts(options: RuntimeOptions): Promise<RuntimePorts> {
+  const { clock = nodeClock, ids = nodeIds, logger = consoleLogger } = options;
+  const definition = options.store ?? memory();
+  const store = await definition.open({ clock, logger });
+  const bus = definition.bus?.({ clock, logger }) ?? createInMemoryBus(logger);
+  return { store, bus, clock: storeClock(store, clock), ids, hash: nodeHash, logger, schemas: createAjvChecker() };
+}
+
+/** Deadlines and timers are compared with store time, by other machines too: where the store has a clock, it is ours. */
+function storeClock({ now }: Store, clock: Clock): Clock {
+  if (!now) return clock;
+  return { now, monotonic: () => clock.monotonic(), sleep: (ms, signal) => clock.sleep(ms, signal) };
+}
+
+/** What a process does for runs, whoever started them. */
+export interface WorkerPart {
+  readonly scope: Scope;
+  readonly live: Live;
+  readonly agentNames: readonly string[];
+  /** Stops claiming, gives every run back, then closes the ports. */
+  close(): Promise<void>;
+}
+
+export function composeWorker(
+  ports: RuntimePorts,
+  agents: readonly BoundAgent[],
+  settings: RuntimeSettings,
+): WorkerPart {
+  const { leaseMs = 30_000, pollMs = 1_000, concurrency = 256, closeGraceMs = 5_000 } = settings;
+  const scope = settings.scope === undefined ? defaultScope : parseId<Scope>("scope", settings.scope);
+  const byName = new Map(agents.map((each) => [each.name, each]));
+  const agentNames = [...byName.keys()];
+  const live = createLive();
+  const engine: EngineDeps = {
+    ...ports,
+    live,
+    limits: { ...defaultLimits, ...settings.limits },
+    startMarginMs: Math.ceil(leaseMs / 6),
+    agent: (name) => byName.get(name),
+  };
+  const backend = createInProcessBackend(engine);
+  const worker = { ...ports, scope, agents: agentNames, leaseMs, pollMs, concurrency, closeGraceMs };
+  const dispatcher = agentNames.length === 0 ? undefined : createClaimingDispatcher(worker);
+  dispatcher?.serve((held) => backend.executeRoot(held));
+  async function close(): Promise<void> {
+    try {
+      await dispatcher?.close();
+    } finally {
+      await closeBoth(ports);
+    }
+  }
+  return { scope, live, agentNames, close };
+}
+
+/** A worker and a front desk in one process. Without agents it is a front desk only. */
+export function composeRuntime(ports: RuntimePorts, agents: readonly BoundAgent[], settings: RuntimeSettings): Runtime {
+  const { pollMs = 1_000, watchPollMs = 50 } = settings;
+  const { close: shutDown, ...worker } = composeWorker(ports, agents, settings);
+  return assembleRuntime({ ...ports, ...worker, pollMs, watchPollMs, shutDown });
+}
+
+/** Each is closed, whatever happens to the other. */
+async function closeBoth({ bus, store }: Pick<RuntimePorts, "bus" | "store">): Promise<void> {
+  try {
+    await bus.close();
+  } finally {
+    await store.close();
+  }
+}

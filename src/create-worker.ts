@@ -1,0 +1,20 @@
+/** createWorker: a process that only works. Runs are started, watched and answered through a runtime elsewhere. */
+import { composeWorker, openPorts } from "./compose.ts";
+import { checkWorkerOptions, type WorkerOptions } from "./options.ts";
+import { bindAgent } from "./runtime/bind-agent.ts";
+
+export interface Worker extends AsyncDisposable {
+  /** Claims nothing more, gives every run back as soon as nothing of it is in flight, and closes the store. */
+  close(): Promise<void>;
+}
+
+export async function createWorker(options: WorkerOptions): Promise<Worker> {
+  const agents = checkWorkerOptions(options);
+  const worker = composeWorker(await openPorts(options), agents.map(bindAgent), options);
+  let closed: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closed ??= worker.close();
+    return closed;
+  };
+  return { close, [Symbol.asyncDispose]: close };
+}

@@ -1,0 +1,143 @@
+/** What createRuntime and createWorker take, and every problem with it at once. */
+import type { Agent } from "./domain/agent.ts";
+import { HoldfastError } from "./domain/errors.ts";
+import { idProblem } from "./domain/ids.ts";
+import { isFunction, Problems } from "./domain/problems.ts";
+import { defaultLimits, type EngineLimits } from "./engine/limits.ts";
+import { nodeProblem } from "./platform/node-version.ts";
+import type { Clock } from "./ports/clock.ts";
+import type { Ids } from "./ports/ids.ts";
+import type { Logger } from "./ports/logger.ts";
+import type { StoreDefinition } from "./ports/store.ts";
+import { memory } from "./stores/memory/memory.ts";
+
+export interface WorkerOptions {
+  /** Agents this process runs. */
+  readonly agents: readonly Agent<unknown>[];
+  /** Where runs are remembered. */
+  readonly store: StoreDefinition;
+  /** Tenant; "default" unless said. */
+  readonly scope?: string;
+  readonly logger?: Logger;
+  readonly clock?: Clock;
+  readonly ids?: Ids;
+  /** Runs in hand at once. */
+  readonly concurrency?: number;
+  /** How long a claim lasts without being renewed, in milliseconds. */
+  readonly leaseMs?: number;
+  /** How often work of other processes is looked for, in milliseconds. */
+  readonly pollMs?: number;
+  /** How long close() lets running work settle, in milliseconds. */
+  readonly closeGraceMs?: number;
+  readonly limits?: Partial<EngineLimits>;
+}
+
+export interface RuntimeOptions extends Partial<WorkerOptions> {
+  /** How often events of other processes are looked for while someone watches, in milliseconds. */
+  readonly watchPollMs?: number;
+}
+
+const workerOptions = [
+  "agents",
+  "store",
+  "scope",
+  "logger",
+  "clock",
+  "ids",
+  "concurrency",
+  "leaseMs",
+  "pollMs",
+  "closeGraceMs",
+  "limits",
+] as const satisfies readonly (keyof WorkerOptions)[];
+
+const day = 24 * 60 * 60_000;
+
+/** Answers the agents. */
+export function checkRuntimeOptions(options: RuntimeOptions): readonly Agent<unknown>[] {
+  const problems = new Problems(options, [...workerOptions, "watchPollMs"]);
+  problems.integer("watchPollMs", 1, day);
+  const agents = check(options, problems);
+  problems.refuse("invalid-options", "The runtime cannot be created");
+  return agents;
+}
+
+export function checkWorkerOptions(options: WorkerOptions): readonly Agent<unknown>[] {
+  const problems = new Problems(options, workerOptions);
+  problems.check("store", (store) => store !== undefined, "must be given: a worker serves runs that others start");
+  const agents = check(options ?? {}, problems);
+  if (agents.length === 0) problems.add("agents: must name at least one, or there is nothing to do");
+  problems.refuse("invalid-options", "The worker cannot be created");
+  return agents;
+}
+
+function check(options: RuntimeOptions, problems: Problems): readonly Agent<unknown>[] {
+  const old = nodeProblem();
+  if (old) throw new HoldfastError("node-too-old", old);
+  problems.optional(
+    "store",
+    (store) => isFunction((store as StoreDefinition | null)?.open),
+    "must be a store, for example sqlite(path)",
+  );
+  problems.optional(
+    "scope",
+    (scope) => idProblem(scope) === undefined,
+    "must be an id: 1 to 512 bytes, no control characters",
+  );
+  problems.optional("logger", (logger) => has(logger, ["warn", "note"]), "must have warn and note");
+  problems.optional(
+    "clock",
+    (clock) => has(clock, ["now", "monotonic", "sleep"]),
+    "must have now, monotonic and sleep",
+  );
+  problems.optional("ids", (ids) => has(ids, ["next"]), "must have next");
+  problems.integer("concurrency", 1, 100_000);
+  problems.integer("leaseMs", 100, day);
+  problems.integer("pollMs", 1, day);
+  problems.integer("closeGraceMs", 0, day);
+  checkLimits(options?.limits, problems);
+  const agents = checkAgents(options?.agents, problems);
+  checkTransactions(options ?? {}, problems);
+  return agents;
+}
+
+function has(value: unknown, methods: readonly string[]): boolean {
+  return methods.every((method) => isFunction((value as Record<string, unknown> | null)?.[method]));
+}
+
+function checkLimits(limits: RuntimeOptions["limits"], problems: Problems): void {
+  if (limits === undefined) return;
+  const inner = new Problems(limits, Object.keys(defaultLimits));
+  for (const name of Object.keys(defaultLimits)) inner.integer(name, 1, 366 * day);
+  problems.include("limits", inner);
+}
+
+/** L8: a tool that cannot write where it was made to is refused before anything runs. */
+function checkTransactions({ agents, store = memory() }: RuntimeOptions, problems: Problems): void {
+  if (!Array.isArray(agents)) return;
+  for (const agent of agents as (Agent<unknown> | undefined)[]) {
+    for (const { spec } of agent?.tools ?? []) {
+      if (spec.transaction === undefined || spec.transaction === store?.transactions) continue;
+      problems.add(`store: tool ${spec.name} of agent ${agent?.name} writes in a ${spec.transaction} transaction`);
+    }
+  }
+}
+
+function checkAgents(agents: unknown, problems: Problems): readonly Agent<unknown>[] {
+  if (agents === undefined) return [];
+  if (!Array.isArray(agents)) {
+    problems.add("agents: must be a list of agent({ … })");
+    return [];
+  }
+  const names = new Set<string>();
+  for (const [index, each] of (agents as Agent<unknown>[]).entries()) {
+    const name = each?.name;
+    if (typeof name !== "string") problems.add(`agents[${index}]: must come from agent({ … })`);
+    else if (names.has(name)) problems.add(`agents[${index}]: the name ${name} is used twice`);
+    else if (!isFunction((each.model as { call?: unknown }).call)) {
+      problems.add(`agents[${index}]: the model of ${name} cannot be called`);
+    }
+    names.add(name);
+  }
+  return agents;
+}
