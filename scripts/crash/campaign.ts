@@ -40,7 +40,7 @@ export async function runCampaign(options: CampaignOptions): Promise<number> {
   say("no more deaths: every run may come to its end");
   await heal(crew, folder);
   clearInterval(progress);
-  await Promise.all([crew.dismiss("worker"), crew.dismiss("client"), crew.dismiss("watcher"), tools.kill()]);
+  await Promise.all([crew.dismiss("worker"), crew.dismiss("watcher"), tools.kill()]);
   say(summary(tally));
   for (const surprise of crew.surprises) say(surprise);
   if (killsAtFailpoints(tally) * 2 < tally.kills) say("fewer than half of the kills were at failpoints");
@@ -55,6 +55,10 @@ async function hireAll(crew: Crew, { folder, workers, runsInFlight }: CampaignOp
   const slots = String(Math.ceil(runsInFlight / clients.length));
   for (const name of clients) crew.hire({ role: "client", name, args: [folder, name, slots] });
   for (let n = 1; n <= workers; n += 1) crew.hire({ role: "worker", name: String(n), args: [folder] });
+  await everybodyIsUp(crew);
+}
+
+async function everybodyIsUp(crew: Crew): Promise<void> {
   while (!crew.members.every(({ isReady }) => isReady)) await sleep(10);
 }
 
@@ -71,18 +75,20 @@ async function strikeAll({ kills, pauses }: CampaignOptions, crew: Crew, tally: 
 }
 
 async function heal(crew: Crew, folder: string): Promise<void> {
+  await everybodyIsUp(crew);
   const working = crew.members.filter(({ role }) => role === "client");
   for (const { child } of working) child.tell({ order: "drain" });
   const stop = new AbortController();
   const late = sleep(healMs, undefined, { signal: stop.signal }).catch(() => undefined);
   await Promise.race([Promise.all(working.map(({ child }) => child.exited)), late]);
   stop.abort();
+  await crew.dismiss("client");
   await watchersAreQuiet(folder);
 }
 
 async function watchersAreQuiet(folder: string): Promise<void> {
   const sizes = (): string => watchers.map((name) => statSync(logs.watcher(folder, name)).size).join();
-  for (let before = ""; before !== sizes(); ) {
+  for (let before = "", looks = 0; before !== sizes() && looks < 10; looks += 1) {
     before = sizes();
     await sleep(quietMs);
   }

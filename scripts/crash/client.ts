@@ -17,16 +17,17 @@ const [folder = ".", name = "", slotCount = "1"] = process.argv.slice(2);
 const log = logs.client(folder, name);
 const say = (line: ClientLine): void => note(log, line);
 const points = createFailpoints();
+let isDraining = false;
+// Before the first wait: what is told to nobody is not told again.
+process.on("message", ({ order }: Order) => {
+  if (order === "drain") isDraining = true;
+});
+process.once("disconnect", () => process.exit());
 const store = wrappedStore(storeOf(folder), points, logs.worker(folder, process.pid));
 const logger = { warn: () => undefined, note: () => undefined };
 const runtime = await createRuntime({ store, pollMs: 400, logger });
 const clerk = createClerk(placeOf(folder).toolsUrl, points);
 const retryMs = 200;
-let isDraining = false;
-process.on("message", ({ order }: Order) => {
-  if (order === "drain") isDraining = true;
-});
-process.once("disconnect", () => process.exit());
 
 /** Keys are `name.slot.number`. Every fourth slot keeps one thread for all its runs. */
 async function keepBusy(slot: number): Promise<void> {
