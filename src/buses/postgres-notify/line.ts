@@ -16,7 +16,8 @@ const silenceMs = 10_000;
 
 export interface Line {
   isReady(): boolean;
-  send(payloads: readonly string[]): void;
+  /** Resolves when they are sent or lost; never rejects. */
+  send(payloads: readonly string[]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -30,7 +31,7 @@ export function createLine(options: NotifyOptions, { logger, hear, ready }: Line
   const channel = channelOf(options.schema);
   const stop = new AbortController();
   let client: Client | undefined;
-  let sending: Promise<unknown> = Promise.resolve();
+  let sending: Promise<void> = Promise.resolve();
 
   async function keep(): Promise<void> {
     for (let failures = 0; !stop.signal.aborted; ) {
@@ -75,9 +76,11 @@ export function createLine(options: NotifyOptions, { logger, hear, ready }: Line
     isReady: () => client !== undefined,
     send: (payloads) => {
       const sql = "SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload";
-      sending = Promise.resolve(client?.query(sql, [channel, payloads])).catch((cause: unknown) =>
-        logger.note("Hints were lost; polling finds what is new", { cause: String(cause) }),
+      sending = Promise.resolve(client?.query(sql, [channel, payloads])).then(
+        () => undefined,
+        (cause: unknown) => logger.note("Hints were lost; polling finds what is new", { cause: String(cause) }),
       );
+      return sending;
     },
     close: async () => {
       await sending;
