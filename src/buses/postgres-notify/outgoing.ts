@@ -18,7 +18,7 @@ export interface Outgoing {
 interface Writing extends Moment {
   /** By kind of text: how much of it was queued. */
   readonly ends: Map<string, number>;
-  /** The whole is on its way. It gets there before it is begun once more: who joins must not hold up the others. */
+  /** More is on its way than went at once. It gets there before all is begun again: who joins must not hold up others. */
   isCatchingUp: boolean;
   again: boolean;
 }
@@ -60,13 +60,13 @@ export function nextFrame(out: Outgoing, partial: Partial): string | undefined {
   if (out.queue.length === 0) return undefined;
   const { text, rest } = frameOf(out, out.queue);
   keep(out, rest);
-  if (out.writing) out.writing.isCatchingUp &&= rest.some(isText);
+  if (out.writing) out.writing.isCatchingUp = rest.some(isText);
   return text;
 }
 
 function restart(out: Outgoing, { step, attempt, text, reasoning, inputs }: MessagePartial): void {
   keep(out, out.queue.filter(isOther));
-  out.writing = { step, attempt, ends: new Map(), isCatchingUp: true, again: false };
+  out.writing = { step, attempt, ends: new Map(), isCatchingUp: false, again: false };
   const stamp = { step, attempt, at: 0 };
   addText(out, { ...stamp, kind: "reasoning", text: reasoning });
   addText(out, { ...stamp, kind: "text", text });
