@@ -31,15 +31,16 @@ export function openDesk(): Desk {
   const outbox = createOutbox({
     clock,
     writers: live,
-    isReady: () => desk.line !== "down",
     isWanted: (_scope, run) => !unwanted.has(run),
     async send(frames) {
+      if (desk.line === "down") return false;
       for (const payload of piecePayloads(frames, "writer")) {
         const said = saidIn(payload, "reader");
         const pieces = said?.kind === "pieces" ? said.pieces : [];
         sent.push({ at: clock.now(), bytes: Buffer.byteLength(payload), pieces });
       }
       while (desk.line === "stuck") await clock.sleep(10);
+      return true;
     },
   });
   live.subscribe((each, told) => outbox.told(each, told));

@@ -51,6 +51,22 @@ test("P1 each run has a pace of its own, and runs that are due share notificatio
   expect(desk.sent.length).toBeLessThan(50);
 });
 
+test("P1 a run that is due takes no other along before its time", async () => {
+  const desk = openDesk();
+  const writers = ["r1", "r2", "r3"].map((run) => desk.writer(run));
+  for (let ms = 0; ms < 1_000; ms += 33) {
+    for (const writer of writers) {
+      writer.write({ type: "text-delta", text: "word " });
+      await desk.clock.advance(11);
+    }
+  }
+  for (const run of ["r1", "r2", "r3"]) {
+    const times = desk.sent.filter(({ pieces }) => pieces.some(({ told: each }) => each.run === run));
+    expect(times.length).toBeGreaterThan(8);
+    for (const [n, { at }] of times.slice(1).entries()) expect(at - times[n]!.at).toBeGreaterThanOrEqual(100);
+  }
+});
+
 test("P2 only what follows on each other is joined: the order of text, reasoning and tool input stays", async () => {
   const desk = openDesk();
   const writer = desk.writer("r1");
@@ -190,7 +206,7 @@ test("P4 a wish for all reaches every run of the scope, and no other scope", asy
   expect(told(desk)).toEqual(["text 0 r1", "text 0 r2"]);
 });
 
-test("P5 without a line nothing is kept; when it is back the next piece brings everything", async () => {
+test("P4 P5 without a line nothing is kept; when it is back the next piece brings everything", async () => {
   const desk = openDesk();
   const writer = desk.writer("r1");
   writer.write({ type: "text-delta", text: "one " });
@@ -199,6 +215,7 @@ test("P5 without a line nothing is kept; when it is back the next piece brings e
   for (let n = 0; n < 1_000; n += 1) writer.write({ type: "text-delta", text: "lost " });
   await desk.clock.advance(1_000);
   expect(desk.sent).toHaveLength(1);
+  expect(desk.clock.next()).toBeUndefined();
   desk.line = "up";
   writer.write({ type: "text-delta", text: "two" });
   await desk.clock.advance(100);

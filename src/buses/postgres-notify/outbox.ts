@@ -4,9 +4,9 @@
  * P1 A run is in at most one notification in 100 ms; what was told meanwhile is joined. The first one goes at once.
  * P2 What was told of one run goes in that order. Every text says where it begins, so who hears it knows what is missing
  *    and what it has already.
- * P3 A retraction is always sent. Pieces of a message that is not being written any more are not: it is durable in a
+ * P3 A retraction is never joined away or left out. Pieces of a message that is not being written any more are not: it is durable in a
  *    moment, or taken back.
- * P4 Who is asked to begin again, or had no line for a while, begins with all that is written so far.
+ * P4 Who is asked to begin again, or could not send for a while, begins with all that is written so far.
  * P5 Nothing is kept without a line, and of one run at most a million characters: who listens sees the gap then, and
  *    waits for the durable message.
  */
@@ -27,9 +27,8 @@ interface OutboxDeps {
   readonly clock: Clock;
   readonly writers: Writers;
   readonly isWanted: (scope: Scope, run: RunId) => boolean;
-  readonly isReady: () => boolean;
-  /** Resolves when they are sent or lost. */
-  readonly send: (frames: readonly string[]) => Promise<void>;
+  /** Whether they were sent. */
+  readonly send: (frames: readonly string[]) => Promise<boolean>;
 }
 
 const paceMs = 100;
@@ -69,7 +68,6 @@ export function createOutbox(deps: OutboxDeps): Outbox {
 
   async function flush(now: number): Promise<void> {
     flushedAt = now;
-    if (!deps.isReady()) return runs.clear(); // P5
     const frames: string[] = [];
     for (const [key, out] of runs) {
       if (out.sentAt + paceMs > now) continue; // P1
@@ -79,7 +77,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
         out.sentAt = now;
       } else if (!out.writing) runs.delete(key);
     }
-    if (frames.length > 0) await deps.send(frames);
+    if (frames.length > 0 && !(await deps.send(frames))) runs.clear(); // P4, P5
   }
 
   function arm(): void {
@@ -88,13 +86,11 @@ export function createOutbox(deps: OutboxDeps): Outbox {
 
   return {
     told(scope, told) {
-      if (!deps.isReady()) return runs.clear(); // P5
       if (!deps.isWanted(scope, told.run)) return void runs.delete(`${scope}\n${told.run}`);
       add(outgoing(scope, told), told, writers.partial(scope, told.run));
       arm();
     },
     begin({ scope, run }) {
-      if (!deps.isReady()) return;
       const partials = run === undefined ? writers.partials(scope) : [writers.partial(scope, run)];
       for (const partial of partials) if (partial) beginAgain(outgoing(scope, partial), partial);
       arm();

@@ -60,10 +60,10 @@ export function createPieces(origin: string, line: Line, { clock, logger }: Stor
 
   return {
     offer(writers) {
-      const send = (frames: readonly string[]): Promise<void> => line.send(piecePayloads(frames, origin));
+      const send = (frames: readonly string[]): Promise<boolean> => line.send(piecePayloads(frames, origin));
       const { isWanted } = asked;
       offers.push({
-        outbox: createOutbox({ clock, writers, isWanted, isReady: line.isReady, send }),
+        outbox: createOutbox({ clock, writers, isWanted, send }),
         writers,
         stop: undefined,
       });
