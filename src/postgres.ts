@@ -28,7 +28,7 @@ export function postgres(urlOrOptions: string | PostgresOptions): StoreDefinitio
   const store = postgresStore(rest as PostgresStoreOptions);
   checkNotifyUrl(notifyUrl);
   const { url = "", schema = "holdfast" } = rest;
-  return { ...store, bus: (deps) => createPostgresNotifyBus({ url: notifyUrl ?? url, schema }, deps) };
+  return { ...store, bus: ({ logger }) => createPostgresNotifyBus({ url: notifyUrl ?? url, schema }, logger) };
 }
 
 function checkNotifyUrl(notifyUrl: unknown): void {

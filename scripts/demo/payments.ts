@@ -4,8 +4,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
-import { noteDurably } from "../processes/notes.ts";
-import { paymentsLog } from "./files.ts";
+import { note, paymentsLog } from "./files.ts";
 import type { PaymentRequest, PaymentsNews } from "./news.ts";
 
 const log = paymentsLog(process.argv[2] ?? ".");
@@ -16,7 +15,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const { method = "GET", url = "/" } = request;
   if (method === "POST") return send(response, 201, refund(JSON.parse(await text(request)) as PaymentRequest));
   const key = new URL(url, "http://localhost").searchParams.get("key") ?? "";
-  noteDurably(log, { method, key } satisfies PaymentRequest);
+  note(log, { method, key });
   const receipt = receipts.get(key);
   return receipt === undefined ? send(response, 404, {}) : send(response, 200, { receipt });
 }
@@ -25,7 +24,7 @@ function refund({ key, order = "", cents = 0 }: PaymentRequest): { readonly rece
   made += 1;
   const receipt = `receipt-${made}`;
   if (key !== "") receipts.set(key, receipt);
-  noteDurably(log, { method: "POST", key, order, cents, receipt } satisfies PaymentRequest);
+  note(log, { method: "POST", key, order, cents, receipt });
   return { receipt };
 }
 

@@ -65,10 +65,9 @@ export async function forkRun(
     throw new HoldfastError("invalid-options", `Run ${run} has begun ${begun} steps; it cannot be forked at ${atStep}`);
   }
   const { thread, agent } = created.identity;
-  const { priority } = created;
   const request = {
     input: await messagesBefore({ run, thread, atStep }, desk),
-    options: { ...(key === undefined ? {} : { key }), ...(priority === undefined ? {} : { priority }) },
+    options: key === undefined ? {} : { key },
     forkedFrom: { run, step: atStep },
     context: { value: created.context, isChecked: agent === from.agent.name },
   };

@@ -2,17 +2,18 @@
  * A probe counts every port call of one process and, at one of them, cuts.
  *
  * before: the call never happens and the process dies · after: it happens, its answer is never seen, the process dies ·
- * error: it throws and the process lives · unknown-written, unknown-unwritten: a store write that cannot tell whether it
- * happened; it did, or it did not.
+ * error: it throws and the process lives · unknown-written, unknown-unwritten, unknown-late: a store write that cannot
+ * tell whether it happened; it did, it did not, or it does once its caller has looked and not found it.
  */
 import { HoldfastError } from "../domain/errors.ts";
 import type { RunId } from "../domain/ids.ts";
 import type { ToolContext } from "../domain/tool.ts";
 import type { Birth, Commit } from "../ports/store.ts";
 import type { JudgedCall } from "../ports/tool-runner.ts";
+import { answersInOrder, createLateWrites } from "./crash-timing.ts";
 import type { Intercept, PortCall } from "./intercept.ts";
 
-export type CutWay = "before" | "after" | "error" | "unknown-written" | "unknown-unwritten";
+export type CutWay = "before" | "after" | "error" | "unknown-written" | "unknown-unwritten" | "unknown-late";
 
 export interface Cut {
   /** Which port call of the process, from 0. */
@@ -35,6 +36,8 @@ export interface Probe {
   readonly busy: () => number;
   readonly isDead: () => boolean;
   readonly kill: () => void;
+  /** What is still on its way to the store arrives. */
+  readonly land: () => Promise<void>;
   /** The call at which the cut was made. */
   readonly cutAt: () => string | undefined;
   /** What was called so far. */
@@ -57,6 +60,8 @@ export function openProbe(cut: Cut | undefined, around: Intercept = (_call, proc
   let storeBusy = 0;
   let dead = false;
   let cutAt: string | undefined;
+  const inOrder = answersInOrder();
+  const late = createLateWrites();
 
   const intercept: Intercept = async (call, proceed) => {
     if (dead) return never;
@@ -69,7 +74,7 @@ export function openProbe(cut: Cut | undefined, around: Intercept = (_call, proc
     busy += counts;
     storeBusy += stores;
     try {
-      const act = (): ReturnType<typeof proceed> => around(call, proceed);
+      const act = (): ReturnType<typeof proceed> => late.before(call, () => inOrder(call, () => around(call, proceed)));
       return await (cutsHere ? cutHere(call, mine.label, act) : act());
     } finally {
       busy -= counts;
@@ -103,6 +108,9 @@ export function openProbe(cut: Cut | undefined, around: Intercept = (_call, proc
         throw unknown(call);
       case "unknown-unwritten":
         throw unknown(call);
+      case "unknown-late":
+        late.hold(call, act);
+        throw unknown(call);
       default:
         return act();
     }
@@ -116,6 +124,7 @@ export function openProbe(cut: Cut | undefined, around: Intercept = (_call, proc
     kill: () => {
       dead = true;
     },
+    land: late.land,
     cutAt: () => cutAt,
     calls: () => calls.map((each) => ({ ...each })),
   };
@@ -132,11 +141,13 @@ export function cutsOf(calls: readonly RecordedCall[]): readonly Cut[] {
   return calls.flatMap((call, at) => waysOf(call).map((way) => ({ at, way })));
 }
 
+const unknownWays: readonly CutWay[] = ["unknown-written", "unknown-unwritten", "unknown-late"];
+
 function waysOf(call: RecordedCall): readonly CutWay[] {
   const ways: CutWay[] = ["before"];
   if (call.returned) ways.push("after");
   if (call.port !== "clock") ways.push("error");
-  if (call.port === "store" && writes.includes(call.method)) ways.push("unknown-written", "unknown-unwritten");
+  if (call.port === "store" && writes.includes(call.method)) ways.push(...unknownWays);
   return ways;
 }
 

@@ -17,6 +17,7 @@ import { type Played, type PlayRequest, play } from "./crash-play.ts";
 import type { CrashScenario, Expected } from "./crash-scenario.ts";
 import { createFakeClock } from "./fake-clock.ts";
 import type { Intercept } from "./intercept.ts";
+import { createRandom } from "./sim/random.ts";
 import { silentLogger } from "./test-process.ts";
 
 export interface CrashOptions {
@@ -24,6 +25,8 @@ export interface CrashOptions {
   readonly store?: StoreDefinition;
   /** Every way unless said. */
   readonly ways?: readonly CutWay[];
+  /** Only so many cuts, spread over the whole play and drawn by the seed: for a store on which every play takes long. */
+  readonly sample?: { readonly cuts: number; readonly seed: string };
   /** Cuts the recovery too: the second life dies before one of its own calls. */
   readonly twice?: boolean;
   /** Sits between the kit and the ports, made anew for every process: a fault of your own, in every play. */
@@ -44,6 +47,8 @@ export interface CrashReport {
   readonly uncut: Expected;
   /** How many plays were cut. */
   readonly cuts: number;
+  /** How many could have been; more than were only with `sample`. */
+  readonly possible: number;
   readonly failures: readonly CrashFailure[];
   /** Errors without a row in `afterError`, and what they came to: only what must hold of every run was checked there. */
   readonly unjudged: Readonly<Record<string, Expected>>;
@@ -81,8 +86,9 @@ export async function crashEverywhere(scenario: CrashScenario, options: CrashOpt
     const uncut = await play({ ...stage, scope: scopeOf(scenario, "uncut"), cuts: [], results: new Map() });
     const failures = await failureOf("uncut", uncut, { stage, problems: [] });
     const unjudged: Record<string, Expected> = {};
-    const cuts =
+    const possible =
       failures.length > 0 ? [] : cutsOf(uncut.calls).filter(({ way }) => options.ways?.includes(way) ?? true);
+    const cuts = drawn(possible, options.sample);
     for (const [index, cut] of cuts.entries()) {
       const lives = options.twice ? [cut, recoveryCut(index)] : [cut];
       const scope = scopeOf(scenario, `${index}`);
@@ -92,10 +98,22 @@ export async function crashEverywhere(scenario: CrashScenario, options: CrashOpt
       const problems = row === "none" ? [] : judge(played, uncut, row);
       failures.push(...(await failureOf(nameOf(cut, played), played, { stage, problems })));
     }
-    return { name: scenario.name, uncut: comesTo(uncut), cuts: cuts.length, failures, unjudged };
+    const counts = { cuts: cuts.length, possible: possible.length };
+    return { name: scenario.name, uncut: comesTo(uncut), ...counts, failures, unjudged };
   } finally {
     await store.close();
   }
+}
+
+/** One of each stretch of the play. */
+function drawn(possible: readonly Cut[], sample: CrashOptions["sample"]): readonly Cut[] {
+  if (!sample || sample.cuts >= possible.length) return possible;
+  const random = createRandom(sample.seed);
+  const stretch = possible.length / sample.cuts;
+  return Array.from({ length: sample.cuts }, (_, index) => {
+    const [from, to] = [Math.floor(index * stretch), Math.floor((index + 1) * stretch)];
+    return random.pick(possible.slice(from, to));
+  });
 }
 
 /** What is loaded on first use would be waited for in real time, and only once: then no two plays were alike. */

@@ -3,6 +3,7 @@
  * started on the same store and the same world, and the script begins again. Time is fake and moves only when nothing
  * else can.
  */
+import { setTimeout as delay } from "node:timers/promises";
 import { foldAll } from "../domain/apply.ts";
 import { isHoldfastError } from "../domain/errors.ts";
 import type { RunId, Scope } from "../domain/ids.ts";
@@ -64,7 +65,9 @@ const leaseMs = 30_000;
 const restartMs = 1_000;
 const scriptBackoffMs = 5_000;
 const longestLifeMs = 4 * 60 * 60_000;
-const mostTurns = 200_000;
+/** A store that has not answered by then is given time of its own, a millisecond a turn. */
+const busyTurns = 1_000;
+const mostTurns = 30_000;
 
 export async function play(request: PlayRequest): Promise<Played> {
   const shared = createWorld();
@@ -211,7 +214,7 @@ function over(problem: string): LifeEnd {
 /** True once nothing but sleep, or a wait on the world, is in flight; false when that never comes. */
 async function calm({ probe, world }: Life): Promise<boolean> {
   for (let quiet = 0, turns = 0; quiet < 2; turns += 1) {
-    await turn();
+    await (turns < busyTurns ? turn() : delay(1));
     if (turns > mostTurns) return false;
     quiet = probe.busy() <= (probe.isDead() ? 0 : world.waiting()) ? quiet + 1 : 0;
   }
@@ -284,6 +287,7 @@ async function lostEffects(life: Life): Promise<readonly string[]> {
 
 /** Lets what is left have its chance to do harm, then ends the process. */
 async function quietEnd(life: Life): Promise<void> {
+  await life.probe.land();
   await life.clock.advance(leaseMs, turn);
   await calm(life);
   life.probe.kill();

@@ -184,10 +184,10 @@ function lasting({ id }: Ref, current: (run: Ref) => Run): Run {
   };
 }
 
-/** Like quiet, but a call that hangs does not hold time still. */
+/** Like quiet, but a call that hangs does not hold time still; one that the store is at work on does. */
 async function calm(t: TestRuntime): Promise<void> {
   let calmTurns = 0;
-  for (let count = 0; count < turnsPerWake && calmTurns < 3; count += 1) {
+  for (let count = 0; count < turnsPerWake && calmTurns < 3; count = t.process.storing() > 0 ? 0 : count + 1) {
     await turn();
     calmTurns = t.process.busy() === 0 || t.process.isDead() ? calmTurns + 1 : 0;
   }

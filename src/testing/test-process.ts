@@ -11,7 +11,7 @@ import type { Logger } from "../ports/logger.ts";
 import type { StoreDefinition } from "../ports/store.ts";
 import { bindAgent } from "../runtime/bind-agent.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { type Intercept, interceptAgent, interceptPorts } from "./intercept.ts";
+import { type Intercept, interceptAgent, interceptPorts, interceptStore } from "./intercept.ts";
 
 export interface ProcessOptions {
   readonly store: StoreDefinition;
@@ -31,6 +31,8 @@ export interface TestProcess {
   readonly isDead: () => boolean;
   /** Calls in flight, sleeps not counted. */
   readonly busy: () => number;
+  /** Calls that have reached the store: whatever hangs, they will be answered. */
+  readonly storing: () => number;
   /** Resolves when nothing but sleep is in flight. */
   quiet(): Promise<void>;
 }
@@ -60,9 +62,16 @@ export async function startProcess(options: ProcessOptions): Promise<TestProcess
     }
   };
 
+  let storing = 0;
+  const count: Intercept = (_call, proceed) => {
+    storing += 1;
+    return proceed().finally(() => {
+      storing -= 1;
+    });
+  };
   const store = await options.store.open({ clock, logger });
   const real: RuntimePorts = {
-    store,
+    store: interceptStore(store, count),
     bus: createInMemoryBus(logger),
     clock,
     ids,
@@ -79,6 +88,7 @@ export async function startProcess(options: ProcessOptions): Promise<TestProcess
     },
     isDead: () => dead,
     busy: () => busy,
+    storing: () => storing,
     async quiet() {
       for (let calm = 0; calm < 3; ) {
         await turn();

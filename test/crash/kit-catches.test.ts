@@ -1,6 +1,6 @@
 /** The kit is itself put to the test: what is broken on purpose must be found, and only then. */
 import { expect, test } from "vitest";
-import type { Commit, Snapshot } from "../../src/ports/store.ts";
+import type { Commit, CommitAnswer, Snapshot } from "../../src/ports/store.ts";
 import { type CrashOptions, crashEverywhere } from "../../src/testing/crash-kit.ts";
 import type { CrashScenario } from "../../src/testing/crash-scenario.ts";
 import type { World } from "../../src/testing/crash-world.ts";
@@ -77,6 +77,17 @@ function writeBehind(): Intercept {
 function endsRun({ entries }: Commit): boolean {
   return entries.some((entry) => entry.type === "run-ended");
 }
+
+test("the kit catches a store that takes a commit that arrived late for somebody else's", async () => {
+  const forgetful: Intercept = async (call, proceed) => {
+    const answer = await proceed();
+    const isBehind = call.method === "commit" && (answer as CommitAnswer).kind === "behind";
+    return isBehind ? ({ kind: "fenced" } as typeof answer) : answer;
+  };
+  const problems = await problemsWith({ around: () => forgetful }, refunding("once"));
+  expect(problems.length).toBeGreaterThan(0);
+  for (const problem of problems) expect(problem).toMatch(/^unknown-late store\.commit /);
+});
 
 test("the kit catches a snapshot that does not fit its journal", async () => {
   const forgetsUsage: Intercept = (call, proceed) => {

@@ -67,13 +67,20 @@ export interface TestStore {
   readonly definition: StoreDefinition;
 }
 
+/** False behind a pooler that keeps no prepared statements. */
+export const prepare: boolean = process.env.HOLDFAST_TEST_POSTGRES_PREPARE !== "false";
+
 /** A store on fresh data; its schema goes with the test file. */
 export async function freshStore(options: Partial<PostgresStoreOptions> = {}): Promise<TestStore> {
-  const url = options.url ?? (await serverUrl());
-  const schema = schemaName();
-  dropped.push({ url, schema });
-  const prepare = process.env.HOLDFAST_TEST_POSTGRES_PREPARE !== "false";
+  const { url, schema } = await freshSchema(options.url);
   return { url, schema, definition: postgresStore({ url, schema, prepare, time: "clock", ...options }) };
+}
+
+/** The name of a schema that is not there yet and goes with the test file. */
+export async function freshSchema(given?: string): Promise<{ readonly url: string; readonly schema: string }> {
+  const named = { url: given ?? (await serverUrl()), schema: schemaName() };
+  dropped.push(named);
+  return named;
 }
 
 const dropped: { readonly url: string; readonly schema: string }[] = [];

@@ -101,7 +101,7 @@ onEveryStore((freshStore) => {
     const teller = { ...anAgentWith(ask), budget: { wallTime: 60_000 } };
     await using story = await given(teller, aModelThat(callsTool("ask")), { store: freshStore() });
     const first = await story.userSays("first", { thread: "t" });
-    const second = await story.userSays("second", { thread: "t" });
+    const second = await story.userSays("second", { thread: "t", whenBusy: "queue" });
     await story.expectWaitingFor(first, "ask");
     await story.pass("1m");
     await story.expectOutcome(first, "timed-out");

@@ -82,7 +82,7 @@ onEveryStore((freshStore) => {
     const model = aModelThat(({ messages }) => (messages.length === 1 ? callsTool("ask") : says("Done.")));
     await using story = await given(anAgentWith(ask), model, { store: freshStore() });
     const first = await story.userSays("first", { thread: "t" });
-    const second = await story.userSays("second", { thread: "t" });
+    const second = await story.userSays("second", { thread: "t", whenBusy: "queue" });
     await story.expectWaitingFor(first, "ask");
     await second.pause();
     await (await first.cancel()).receipt();

@@ -59,7 +59,7 @@ onEveryStore((freshStore) => {
     );
     await using story = await given(anAgentWith(ask), model, { store: freshStore() });
     const first = await story.userSays("one", { thread: "t" });
-    const second = await story.userSays("two", { thread: "t" });
+    const second = await story.userSays("two", { thread: "t", whenBusy: "queue" });
     const elsewhere = await story.userSays("other thread");
     await story.expectWaitingFor(first, "ask");
     await story.expectWaitingFor(elsewhere, "ask");

@@ -16,8 +16,7 @@ const silenceMs = 10_000;
 
 export interface Line {
   isReady(): boolean;
-  /** Whether they were sent; what was not is lost. Never rejects. */
-  send(payloads: readonly string[]): Promise<boolean>;
+  send(payloads: readonly string[]): void;
   close(): Promise<void>;
 }
 
@@ -31,7 +30,7 @@ export function createLine(options: NotifyOptions, { logger, hear, ready }: Line
   const channel = channelOf(options.schema);
   const stop = new AbortController();
   let client: Client | undefined;
-  let sending: Promise<boolean> = Promise.resolve(true);
+  let sending: Promise<unknown> = Promise.resolve();
 
   async function keep(): Promise<void> {
     for (let failures = 0; !stop.signal.aborted; ) {
@@ -71,20 +70,14 @@ export function createLine(options: NotifyOptions, { logger, hear, ready }: Line
     }
   }
 
-  async function notify(payloads: readonly string[]): Promise<boolean> {
-    const sql = "SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload";
-    return (await client?.query(sql, [channel, payloads])) !== undefined;
-  }
-
   const keeping = keep();
   return {
     isReady: () => client !== undefined,
     send: (payloads) => {
-      sending = notify(payloads).catch((cause: unknown) => {
-        logger.note("Hints were lost; polling finds what is new", { cause: String(cause) });
-        return false;
-      });
-      return sending;
+      const sql = "SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload";
+      sending = Promise.resolve(client?.query(sql, [channel, payloads])).catch((cause: unknown) =>
+        logger.note("Hints were lost; polling finds what is new", { cause: String(cause) }),
+      );
     },
     close: async () => {
       await sending;

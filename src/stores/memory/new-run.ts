@@ -1,6 +1,5 @@
 /** A run that joins its thread: its record, its place in the lists, its start key, its manifest and its first entry. */
 import type { Birth } from "../../ports/store.ts";
-import { firstDue } from "../shared/first-due.ts";
 import { append, type MemoryRun, type MemoryThread, type ScopeData } from "./data.ts";
 import { recordStart } from "./post.ts";
 
@@ -28,7 +27,6 @@ function newRun(
   place: { readonly thread: MemoryThread; readonly now: number },
 ): MemoryRun {
   const { identity, manifest } = birth.entry;
-  const { priority, ready, wake } = firstDue(birth, place.now);
   scope.counters.runs += 1;
   return {
     no: scope.counters.runs,
@@ -37,7 +35,6 @@ function newRun(
     agent: identity.agent,
     fingerprint: manifest.fingerprint,
     createdAt: place.now,
-    priority,
     commits: [],
     posts: new Map(),
     inputs: new Map(),
@@ -45,14 +42,13 @@ function newRun(
     cites: new Set(),
     startKeys: [],
     status: "created",
-    ready,
     queued: false,
     epoch: 0,
     head: 0,
     crashes: 0,
     unread: 0,
     leaseUntil: undefined,
-    wake,
+    wake: undefined,
     claimId: undefined,
     startPosition: undefined,
     placed: 0,

@@ -12,7 +12,7 @@ import type { PruneRuns } from "../../ports/thread-store.ts";
 import { storeClosed } from "../shared/refusals.ts";
 import type { Access } from "./access.ts";
 import { birthJob } from "./births.ts";
-import { claimJob, dueScopes, nextDue, renewJob } from "./claims.ts";
+import { claimJob, nextDue, renewJob } from "./claims.ts";
 import { insertCommits } from "./commit-rows.ts";
 import { commitJob, releaseJob } from "./commits.ts";
 import { contentOf } from "./content.ts";
@@ -42,7 +42,8 @@ export async function openPostgresStore(options: OpenOptions, deps: StoreDeps): 
   return { ...store, now };
 }
 
-function createPostgresStore(db: Database, options: OpenOptions, deps: StoreDeps): Store {
+/** On a pool that may outlive it: closing the store closes the database it was given. */
+export function createPostgresStore(db: Database, options: OpenOptions, deps: StoreDeps): Store {
   const access: Access = {
     schema: db.schema,
     insertCommits: insertCommits(db.schema),
@@ -87,7 +88,6 @@ function createPostgresStore(db: Database, options: OpenOptions, deps: StoreDeps
     claim: (request) => write(() => claimJob(access, request)),
     renew: (renewal) => write(() => renewJob(access, renewal)),
     nextDue: (request) => read((q) => nextDue(q, request)),
-    dueScopes: (request) => read((q) => dueScopes(q, request)),
     run: (key) => read((q) => readRow(q, key)),
     readRun: (request) => read((q) => entriesAfter(q, request)),
     readAll: (request) => read((q) => feed.readAll(q, request)),

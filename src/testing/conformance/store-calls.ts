@@ -52,7 +52,7 @@ export async function callOf(command: Exclude<Command, { do: "advance" }>, world
   const seen = await look(world, scope, command);
   switch (command.do) {
     case "create":
-      return (store) => store.create(birthIn(scope, command, world));
+      return (store) => store.create(birthIn(scope, command));
     case "commit": {
       const commit = commitOf(command, seen, world);
       return (store) => store.commit(commit);
@@ -174,12 +174,7 @@ async function runFor(
   return existing[command.run % Math.max(1, existing.length)] ?? named;
 }
 
-function birthIn(
-  scope: Scope,
-  command: Extract<Command, { do: "create" }>,
-  { now }: World,
-): ReturnType<typeof birthOf> {
-  const { priority, startIn, deadlineIn } = command;
+function birthIn(scope: Scope, command: Extract<Command, { do: "create" }>): ReturnType<typeof birthOf> {
   return birthOf(runNames[command.run] ?? "none", {
     scope,
     thread: threadNames[command.thread] ?? "none",
@@ -187,8 +182,5 @@ function birthIn(
     key: `k${command.key}`,
     requestHash: `h${command.hash}`,
     ...(command.rule === undefined ? {} : { whenBusy: command.rule }),
-    ...(priority === undefined ? {} : { priority }),
-    ...(startIn === undefined ? {} : { startAt: now + startIn }),
-    ...(deadlineIn === undefined ? {} : { deadlineAt: now + deadlineIn }),
   });
 }

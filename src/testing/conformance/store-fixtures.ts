@@ -102,9 +102,6 @@ export interface BirthOptions {
   readonly requestHash?: string;
   readonly whenBusy?: BusyRule;
   readonly by?: string;
-  readonly priority?: number;
-  readonly startAt?: number;
-  readonly deadlineAt?: number;
 }
 
 export function birthOf(run: string, options: BirthOptions = {}): Birth {
@@ -114,11 +111,6 @@ export function birthOf(run: string, options: BirthOptions = {}): Birth {
   const rule = {
     ...(options.whenBusy === undefined ? {} : { whenBusy: options.whenBusy }),
     ...(options.by === undefined ? {} : { by: options.by }),
-  };
-  const times = {
-    ...(options.priority === undefined ? {} : { priority: options.priority }),
-    ...(options.startAt === undefined ? {} : { startAt: options.startAt }),
-    ...(options.deadlineAt === undefined ? {} : { deadlineAt: options.deadlineAt }),
   };
   const lineage = { origin: "user", mode: "foreground", adapter: "internal" } as const;
   return {
@@ -133,7 +125,6 @@ export function birthOf(run: string, options: BirthOptions = {}): Birth {
       input,
       manifest: { fingerprint: `print-${agent}` as Fingerprint },
       budget: { steps: 9 },
-      ...times,
     },
   };
 }
