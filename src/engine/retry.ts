@@ -40,6 +40,8 @@ export interface Patience {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly signal: AbortSignal;
+  /** Whoever waits would rather be told. */
+  readonly isHopeless?: (cause: unknown) => boolean;
 }
 
 /** Repeats a store call while its error says "later" and the signal lets it. Other errors pass through. */
@@ -49,6 +51,7 @@ export async function persist<T>(what: string, patience: Patience, call: () => P
       return await call();
     } catch (cause) {
       if (!isHoldfastError(cause) || cause.retry !== "later" || patience.signal.aborted) throw cause;
+      if (patience.isHopeless?.(cause)) throw cause;
       if (attempt === 1) patience.logger.warn(`${what} is repeated: ${cause.message}`, { code: cause.code });
       await patience.clock.sleep(Math.min(longestStoreBackoffMs, storeBackoffMs * 2 ** attempt), patience.signal);
       if (patience.signal.aborted) throw cause;

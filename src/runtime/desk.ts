@@ -27,14 +27,28 @@ export interface Desk {
   readonly closed: AbortSignal;
 }
 
-/** A keyed write: repeated while the store says "later" or cannot tell; the key makes the repeat harmless. */
-export async function surely<T>(what: string, desk: Desk, call: () => Promise<T>): Promise<T> {
-  const patience = { clock: desk.clock, logger: desk.logger, signal: desk.closed };
+/** A read that someone waits for: repeated while the store says "later". */
+export function surely<T>(what: string, desk: Desk, call: () => Promise<T>): Promise<T> {
+  return persist(what, { clock: desk.clock, logger: desk.logger, signal: desk.closed }, call);
+}
+
+/** A caller behind a request waits no longer than this for a store that does not take its write. */
+const writePatienceMs = 30_000;
+
+/**
+ * A keyed write: repeated while the store says "later" or cannot tell; the key makes the repeat harmless. A full disk is
+ * told at once: it does not pass by waiting.
+ */
+export async function written<T>(what: string, desk: Desk, call: () => Promise<T>): Promise<T> {
+  const until = desk.clock.monotonic() + writePatienceMs;
+  const isHopeless = (cause: unknown): boolean =>
+    isHoldfastError(cause, "store-full") || desk.closed.aborted || desk.clock.monotonic() >= until;
+  const patience = { clock: desk.clock, logger: desk.logger, signal: desk.closed, isHopeless };
   for (;;) {
     try {
       return await persist(what, patience, call);
     } catch (cause) {
-      if (!isHoldfastError(cause, "commit-unknown") || desk.closed.aborted) throw cause;
+      if (!isHoldfastError(cause, "commit-unknown") || isHopeless(cause)) throw cause;
     }
   }
 }

@@ -11,7 +11,7 @@ import { type SchemaResult, type StandardSchema, showIssues } from "../domain/st
 import type { Birth } from "../ports/store.ts";
 import { anyone } from "./act-options.ts";
 import { busyRule, joinActive, makesWay, tellReplaced } from "./busy-thread.ts";
-import { type Desk, surely } from "./desk.ts";
+import { type Desk, written } from "./desk.ts";
 import { tell } from "./outside-door.ts";
 import { readInput } from "./read-input.ts";
 import { keyConflict } from "./refusals.ts";
@@ -33,7 +33,7 @@ export async function startRun(agent: Agent<unknown>, request: StartRequest, des
   const { run } = birth.entry.identity;
   let ending: RunId | undefined;
   for (;;) {
-    const answer = await surely(`Starting run ${run}`, desk, () => desk.store.create(birth));
+    const answer = await written(`Starting run ${run}`, desk, () => desk.store.create(birth));
     switch (answer.kind) {
       case "created":
         tell({ scope: desk.scope, run, seq: 1 }, desk);

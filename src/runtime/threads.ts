@@ -8,7 +8,7 @@ import type { Message } from "../domain/message.ts";
 import { Problems } from "../domain/problems.ts";
 import type { NewThread } from "../ports/store.ts";
 import type { DeleteAnswer, PlacedMessage, ThreadRow } from "../ports/thread-store.ts";
-import { type Desk, surely } from "./desk.ts";
+import { type Desk, written } from "./desk.ts";
 import { tell } from "./outside-door.ts";
 import { pageProblems, readPage } from "./pages.ts";
 import { readMessages } from "./read-input.ts";
@@ -31,7 +31,7 @@ export function createThreads(desk: Desk): Threads {
     async create(options = {}) {
       const thread = prepare(options, desk);
       let tries = 0;
-      const answer = await surely(`Creating thread ${thread.thread}`, desk, () => {
+      const answer = await written(`Creating thread ${thread.thread}`, desk, () => {
         tries += 1;
         return desk.store.createThread(thread);
       });
@@ -73,7 +73,7 @@ export function createThreads(desk: Desk): Threads {
       const metadata = change.metadata === undefined ? {} : { metadata: checkMetadata(change.metadata) };
       const title = change.title === undefined ? {} : { title: change.title };
       const wanted = { ...key(id), ...title, ...metadata };
-      if (!(await surely(`Changing thread ${id}`, desk, () => desk.store.changeThread(wanted))))
+      if (!(await written(`Changing thread ${id}`, desk, () => desk.store.changeThread(wanted))))
         throw notFound(id, desk);
       return found(id);
     },
@@ -92,7 +92,7 @@ export function createThreads(desk: Desk): Threads {
 /** What is gone after an answer that was lost, this delete has taken; how much it was nobody can say any more. */
 export async function deleteSurely(what: string, desk: Desk, call: () => Promise<DeleteAnswer>): Promise<DeleteAnswer> {
   let tries = 0;
-  const answer = await surely(`Deleting ${what}`, desk, () => {
+  const answer = await written(`Deleting ${what}`, desk, () => {
     tries += 1;
     return call();
   });

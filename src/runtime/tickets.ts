@@ -8,7 +8,7 @@ import { ticketVerbs } from "../domain/ticket.ts";
 import type { Tool } from "../domain/tool.ts";
 import type { PostAnswer, TicketFilter, TicketRow } from "../ports/store.ts";
 import { anyone, checkAct } from "./act-options.ts";
-import { type Desk, surely } from "./desk.ts";
+import { type Desk, written } from "./desk.ts";
 import { post } from "./outside-door.ts";
 import { readDecision } from "./read-decision.ts";
 import type { ActOptions, ListTickets, OfferedDecision, Settlement, Ticket, Tickets } from "./runtime.ts";
@@ -149,7 +149,7 @@ async function keepLate(
 ): Promise<void> {
   const { ticket, decision, by } = late;
   const body: JsonValue = { ticket: ticket.id, decision, by };
-  await surely(`Keeping a late decision on ${ticket.id}`, desk, () =>
+  await written(`Keeping a late decision on ${ticket.id}`, desk, () =>
     desk.store.addEvidence({ scope: desk.scope, run: ticket.run, kind: "late-decision", body }),
   );
 }

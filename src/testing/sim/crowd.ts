@@ -62,12 +62,12 @@ async function decide(
 
 async function cancel(person: Person): Promise<void> {
   const run = await someRun(person);
-  await person.crowd.desk.runtime.runs.get(run).cancel({ by: person.owner.name });
+  await patiently(() => person.crowd.desk.runtime.runs.get(run).cancel({ by: person.owner.name }));
 }
 
 async function askToPause(person: Person): Promise<void> {
   const run = await someRun(person);
-  await person.crowd.desk.runtime.runs.get(run).pause({ by: person.owner.name });
+  await patiently(() => person.crowd.desk.runtime.runs.get(run).pause({ by: person.owner.name }));
 }
 
 async function send(person: Person): Promise<void> {

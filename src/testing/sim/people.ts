@@ -101,7 +101,9 @@ export async function startRun(person: Person, run: RunPlan): Promise<void> {
   const agent = agents.find((each) => each.name === run.agent) as Agent<unknown>;
   const options = { thread: run.thread, key: `start-${run.name}`, whenBusy: run.whenBusy ?? "queue" } as const;
   const asked = run.startTwice ? [1, 2] : [1];
-  const [first, ...others] = await Promise.all(asked.map(() => desk.runtime.start(agent, run.name, options)));
+  const [first, ...others] = await Promise.all(
+    asked.map(() => patiently(() => desk.runtime.start(agent, run.name, options))),
+  );
   if (!first || others.some((each) => each.id !== first.id)) return report("start-once", `${run.name} became two runs`);
   log.started.set(run.name, first.id);
   log.startsLeft -= 1;
