@@ -9,7 +9,7 @@ import type { ModelPart, ModelRequest } from "../ports/provider.ts";
 import type { BoundAgent, EngineDeps } from "./deps.ts";
 import type { LiveMessage, LivePlace } from "./live.ts";
 import { classifyModelError } from "./retry.ts";
-import { settleWithin } from "./settle-within.ts";
+import { settleWithin, type Timing } from "./settle-within.ts";
 import type { Transcript } from "./transcript.ts";
 import type { ModelOrder, ModelOutcome } from "./work.ts";
 
@@ -26,13 +26,13 @@ const maxCalls = 256;
 
 type Reply = Omit<Extract<ModelOutcome, { kind: "reply" }>, "verdicts" | "kind">;
 
-export async function callModel(call: ModelCall, deps: EngineDeps): Promise<ModelOutcome> {
+export async function callModel(call: ModelCall, deps: EngineDeps & Timing): Promise<ModelOutcome> {
   const { order, controller } = call;
   if (deps.clock.monotonic() >= order.beginBy) return { kind: "not-made" };
   const request = requestFor(call);
   if (request instanceof HoldfastError) return modelFailure(request);
   const live = deps.live.begin({ ...placeOf(call), attempt: order.attempt }, replyId(placeOf(call).run, order.step));
-  const within = await settleWithin(readReply(call, request, live), order.timeoutMs, deps.clock);
+  const within = await settleWithin(readReply(call, request, live), order.timeoutMs, deps);
   // What was stopped may be answered all the same; its message comes whole then, if it still counts.
   if (within.kind === "value" && !controller.signal.aborted) live.end();
   else live.retract();

@@ -29,9 +29,9 @@ interface Queue {
   wake: (() => void) | undefined;
 }
 
-export function openFacts(stage: Stage): Facts {
+export function openFacts(given: Omit<Stage, "timers">): Facts {
   const queue: Queue = {
-    stage,
+    stage: { ...given, timers: new Set() },
     started: new Set(),
     controllers: new Map(),
     ready: [],
@@ -157,6 +157,7 @@ function nextWake(queue: Queue, wakeAt: number | undefined): Promise<void> {
 function abandon(queue: Queue): void {
   queue.abandoned = true;
   for (const controller of queue.controllers.values()) controller.abort();
+  for (const stop of queue.stage.timers) stop();
   for (const { fact } of queue.ready) leave(queue, fact);
   queue.ready = [];
   queue.wake?.();

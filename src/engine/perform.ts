@@ -13,6 +13,7 @@ export interface Stage extends EngineDeps {
   readonly transcript: Transcript;
   readonly epoch: number;
   readonly storeNow: () => number;
+  readonly timers: Set<() => void>;
   /** A result that no longer changes anything. */
   readonly late: (fact: Fact) => void;
 }
@@ -57,7 +58,7 @@ export function judge(order: JudgeOrder, stage: Stage): Verdict | Promise<Verdic
 
 /** A check that hangs never lets a call through. */
 async function inTime(verdict: Promise<Verdict>, stage: Stage): Promise<Verdict> {
-  const within = await settleWithin(verdict, stage.limits.judgeTimeoutMs, stage.clock);
+  const within = await settleWithin(verdict, stage.limits.judgeTimeoutMs, stage);
   if (within.kind === "value") return within.value;
   const message = `Checking the call did not end within ${stage.limits.judgeTimeoutMs} ms`;
   return { kind: "refuse", code: "tool-failed", message };

@@ -13,9 +13,8 @@ import { type JsonCheck, messageOf, shortened, toJson } from "../domain/json.ts"
 import type { CallErrorCode } from "../domain/message.ts";
 import type { RunState } from "../domain/run-state.ts";
 import { type ToolContext, type ToolSpec, toldToModel } from "../domain/tool.ts";
-import type { Clock } from "../ports/clock.ts";
 import type { BoundAgent, EngineDeps } from "./deps.ts";
-import { settleWithin, type Within } from "./settle-within.ts";
+import { settleWithin, type Timing, type Within, wait } from "./settle-within.ts";
 import type { Fact, PreparedFact, ReconcileOrder, ToolOrder } from "./work.ts";
 
 export interface ToolCall {
@@ -29,17 +28,18 @@ export interface ToolCall {
   readonly controller: AbortController;
 }
 
+type TimedDeps = EngineDeps & Timing;
 export type Ended = Pick<Extract<Fact, { kind: "tool-settled" }>, "settled" | "result">;
 /** A transactional call has only read so far. */
 type Prepared = Pick<PreparedFact, "apply">;
 
-export async function runTool(call: ToolCall, deps: EngineDeps): Promise<Ended | Prepared> {
+export async function runTool(call: ToolCall, deps: TimedDeps): Promise<Ended | Prepared> {
   const { order, agent, controller } = call;
   const spec = agent.tools.spec(order.tool);
   const context = contextOf(call, deps);
   if (!spec || deps.clock.monotonic() >= order.beginBy) return { settled: { kind: "not-made" } }; // T1
   const attempt = agent.tools.execute(order.tool, order.input, context);
-  const within = await settleWithin(attempt, order.timeoutMs, deps.clock);
+  const within = await settleWithin(attempt, order.timeoutMs, deps);
   if (within.kind === "value") {
     if (spec.effect !== "transactional") return valueEnd(within.value);
     const prepared = within.value;
@@ -62,14 +62,14 @@ export async function runTool(call: ToolCall, deps: EngineDeps): Promise<Ended |
 }
 
 /** T2, T3 for an attempt of this process. */
-async function onceEnd(call: ToolCall, within: Within<unknown>, deps: EngineDeps): Promise<Ended> {
+async function onceEnd(call: ToolCall, within: Within<unknown>, deps: TimedDeps): Promise<Ended> {
   const { order, agent } = call;
   const settled = within.kind === "threw";
   const latest = order.startBy + order.timeoutMs;
   const why = settled ? `it threw: ${show(within)}` : timeoutText(order);
   if (agent.tools.spec(order.tool)?.reconciles) {
     const certainAt = settled ? call.storeNow() : latest;
-    const found = await askUntilCertain({ ...order, certainAt }, agent, { clock: deps.clock, storeNow: call.storeNow });
+    const found = await askUntilCertain({ ...order, certainAt }, agent, { ...deps, storeNow: call.storeNow });
     if (found.kind === "done") return valueEnd(found.result);
     if (found.kind === "not-done") return refusedEnd(settled ? "tool-failed" : "timed-out", why);
   }
@@ -89,22 +89,22 @@ type Found = { readonly kind: "done"; readonly result: unknown } | { readonly ki
 type Question = Pick<ReconcileOrder, "tool" | "key" | "input" | "timeoutMs" | "certainAt">;
 
 /** What was written in store time is compared with store time, whatever this process's clock says. */
-export interface StoreTime {
-  readonly clock: Clock;
+export interface StoreTime extends Timing {
   readonly storeNow: () => number;
 }
 
-async function askUntilCertain(question: Question, agent: BoundAgent, { clock, storeNow }: StoreTime): Promise<Found> {
+async function askUntilCertain(question: Question, agent: BoundAgent, time: StoreTime): Promise<Found> {
+  const { storeNow } = time;
   for (;;) {
     const askedAt = storeNow();
     const answer = agent.tools.reconcile(question.tool, question.key, question.input);
-    const within = await settleWithin(answer, question.timeoutMs, clock);
+    const within = await settleWithin(answer, question.timeoutMs, time);
     if (within.kind !== "value") return { kind: "unknown" };
     const found = within.value;
     if (found?.status === "done") return { kind: "done", result: found.result };
     if (found?.status !== "not-done") return { kind: "unknown" };
     if (askedAt >= question.certainAt) return { kind: "not-done" }; // T3
-    await clock.sleep(question.certainAt - storeNow());
+    await wait(question.certainAt - storeNow(), time);
   }
 }
 

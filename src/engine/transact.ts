@@ -48,7 +48,7 @@ function settlement(fact: PreparedFact, value: unknown, { state, at }: Moment): 
 }
 
 async function inTime(work: Promise<unknown>, { tool, timeoutMs }: PreparedFact, clock: Clock): Promise<unknown> {
-  const within = await settleWithin(work, timeoutMs, clock);
+  const within = await settleWithin(work, timeoutMs, { clock });
   if (within.kind === "value") return within.value;
   if (within.kind === "threw") throw within.cause;
   throw new ApplyTimeout(`apply of ${tool} did not end within ${timeoutMs} ms; it was undone`);
