@@ -1,11 +1,10 @@
 /** The PostgreSQL store's door: `postgres("postgres://…")`, with the bus over which its processes tell each other. */
 import { createPostgresNotifyBus } from "./buses/postgres-notify/bus.ts";
-import { Problems } from "./domain/problems.ts";
 import type { InputOf, OutputOf, StandardSchema } from "./domain/standard-schema.ts";
 import type { ResultOf, Tool } from "./domain/tool.ts";
 import { makeTransactional, type TransactionalOptions } from "./domain/transactional-tool.ts";
 import type { StoreDefinition } from "./ports/store.ts";
-import { type PostgresStoreOptions, postgresStore } from "./stores/postgres/postgres.ts";
+import { isPostgresUrl, type PostgresStoreOptions, postgresStore, problemsOf } from "./stores/postgres/postgres.ts";
 import type { PostgresTransaction } from "./stores/postgres/transactions.ts";
 
 export type { PostgresTransaction } from "./stores/postgres/transactions.ts";
@@ -24,16 +23,13 @@ export interface PostgresOptions extends PostgresStoreOptions {
 
 export function postgres(urlOrOptions: string | PostgresOptions): StoreDefinition {
   const options = typeof urlOrOptions === "string" ? { url: urlOrOptions } : urlOrOptions;
-  const { notifyUrl, ...rest } = options ?? {};
-  const store = postgresStore(rest as PostgresStoreOptions);
-  checkNotifyUrl(notifyUrl);
-  const { url = "", schema = "holdfast" } = rest;
-  return { ...store, bus: ({ logger }) => createPostgresNotifyBus({ url: notifyUrl ?? url, schema }, logger) };
-}
-
-function checkNotifyUrl(notifyUrl: unknown): void {
-  const problems = new Problems({ notifyUrl }, ["notifyUrl"]);
-  const isUrl = (value: unknown): boolean => typeof value === "string" && /^postgres(ql)?:\/\//.test(value);
-  problems.optional("notifyUrl", isUrl, "must be like postgres://user:password@host:5432/database");
+  const problems = problemsOf(options, ["notifyUrl"]);
+  problems.optional("notifyUrl", isPostgresUrl, "must be like postgres://user:password@host:5432/database");
   problems.refuse("invalid-options", "postgres(…) cannot be used like this");
+  const { notifyUrl, ...rest } = options as PostgresOptions;
+  const { url, schema = "holdfast" } = rest;
+  return {
+    ...postgresStore(rest),
+    bus: ({ logger }) => createPostgresNotifyBus({ url: notifyUrl ?? url, schema }, logger),
+  };
 }

@@ -18,6 +18,7 @@ import {
   tool,
   type WatchOptions,
 } from "../../src/index.ts";
+import { postgres } from "../../src/postgres.ts";
 import { sqlite } from "../../src/sqlite.ts";
 import { scripted, type TestRuntimeOptions } from "../../src/testing.ts";
 
@@ -38,6 +39,7 @@ test.each([
   ["createRuntime", () => createRuntime(unknown)],
   ["limits", () => createRuntime({ limits: unknown })],
   ["sqlite", () => sqlite("never-opened.db", unknown)],
+  ["postgres", () => postgres(unknown)],
   ["agent", () => agent(unknown)],
   ["budget", () => agent({ name: "x", instructions: "", model: scripted([]), budget: unknown })],
   ["tool", () => tool(unknown)],

@@ -9,8 +9,16 @@ import { createTestServer } from "./embedded.ts";
 import { deps, freshStore, query } from "./shared-server.ts";
 
 test("options that do not fit are refused by name, all at once", () => {
-  const bad = { url: "mysql://x", schema: "pg_mine", connections: 0, prepare: 1, time: "sun", poolSize: 3 };
-  const problems = ["url", "schema", "connections", "prepare", "time", "poolSize"];
+  const bad = {
+    url: "mysql://x",
+    schema: "pg_mine",
+    connections: 0,
+    prepare: 1,
+    time: "sun",
+    notifyUrl: "x",
+    poolSize: 3,
+  };
+  const problems = ["url", "schema", "connections", "prepare", "time", "notifyUrl", "poolSize"];
   try {
     postgres(bad as never);
     expect.unreachable();

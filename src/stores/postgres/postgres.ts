@@ -45,17 +45,22 @@ function definitionOf(options: PostgresStoreOptions & { readonly probe?: Probe }
 
 function checked(urlOrOptions: unknown): PostgresStoreOptions {
   const options = typeof urlOrOptions === "string" ? { url: urlOrOptions } : urlOrOptions;
-  const problems = new Problems(options, optionNames);
-  problems.check("url", isUrl, "must be like postgres://user:password@host:5432/database");
+  problemsOf(options).refuse("invalid-options", "postgres(…) cannot be used like this");
+  return options as PostgresStoreOptions;
+}
+
+/** What is wrong with them, by name; `others` are names that someone else reads. */
+export function problemsOf(options: unknown, others: readonly string[] = []): Problems {
+  const problems = new Problems(options, [...optionNames, ...others]);
+  problems.check("url", isPostgresUrl, "must be like postgres://user:password@host:5432/database");
   problems.optional("schema", isSchema, "must be a name of 1 to 63 letters, digits and _, not beginning with pg_");
   problems.integer("connections", 1, 1_000);
   problems.optional("prepare", (value) => typeof value === "boolean", "must be true or false");
   problems.oneOf("time", ["database", "clock"]);
-  problems.refuse("invalid-options", "postgres(…) cannot be used like this");
-  return options as PostgresStoreOptions;
+  return problems;
 }
 
-function isUrl(value: unknown): boolean {
+export function isPostgresUrl(value: unknown): boolean {
   return typeof value === "string" && /^postgres(ql)?:\/\//.test(value) && URL.canParse(value);
 }
 
