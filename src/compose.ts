@@ -65,6 +65,7 @@ export function composeWorker(
   const backend = createInProcessBackend(engine);
   const worker = { ...ports, scope, agents: agentNames, leaseMs, pollMs, concurrency, closeGraceMs };
   const dispatcher = agentNames.length === 0 ? undefined : createClaimingDispatcher(worker);
+  if (dispatcher) ports.bus.pieces?.offer(live);
   dispatcher?.serve((held) => backend.executeRoot(held));
   async function close(): Promise<void> {
     try {

@@ -30,6 +30,6 @@ export function postgres(urlOrOptions: string | PostgresOptions): StoreDefinitio
   const { url, schema = "holdfast" } = rest;
   return {
     ...postgresStore(rest),
-    bus: ({ logger }) => createPostgresNotifyBus({ url: notifyUrl ?? url, schema }, logger),
+    bus: (deps) => createPostgresNotifyBus({ url: notifyUrl ?? url, schema }, deps),
   };
 }

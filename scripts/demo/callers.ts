@@ -1,8 +1,9 @@
 /** Several people at once answer one ticket: node callers.ts <folder> <ticket> <names…>. */
 import { once } from "node:events";
 import { createRuntime } from "holdfast";
-import { acknowledgedLog, note, storeIn } from "./files.ts";
-import type { CallersNews } from "./news.ts";
+import { noteDurably } from "../processes/notes.ts";
+import { acknowledgedLog, storeIn } from "./files.ts";
+import type { Acknowledged, CallersNews } from "./news.ts";
 
 const [folder = ".", id = "", ...names] = process.argv.slice(2);
 await using runtime = await createRuntime({ store: storeIn(folder) });
@@ -15,7 +16,8 @@ await once(process, "message"); // all callers of all processes begin together
 const answers = await Promise.all(
   names.map(async (by) => {
     const settlement = await runtime.tickets.decide(id, { kind: "approve", hash, by });
-    note(acknowledgedLog(folder), { kind: "decision", run, ticket: id, by: settlement.by });
+    const told: Acknowledged = { kind: "decision", run, ticket: id, by: settlement.by };
+    noteDurably(acknowledgedLog(folder), told);
     return { by, mine: settlement.mine };
   }),
 );

@@ -1,6 +1,7 @@
 /** Knows nothing of what happened: counts refunds in the payments log and compares the store with what callers were told. */
 import { createRuntime, type Runtime } from "holdfast";
-import { acknowledgedLog, noted, paymentsLog, storeIn } from "./files.ts";
+import { noted } from "../processes/notes.ts";
+import { acknowledgedLog, paymentsLog, storeIn } from "./files.ts";
 import type { Acknowledged, PaymentRequest } from "./news.ts";
 
 const folder = process.argv[2] ?? ".";

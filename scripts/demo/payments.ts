@@ -4,7 +4,8 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
-import { note, paymentsLog } from "./files.ts";
+import { noteDurably } from "../processes/notes.ts";
+import { paymentsLog } from "./files.ts";
 import type { PaymentRequest, PaymentsNews } from "./news.ts";
 
 const log = paymentsLog(process.argv[2] ?? ".");
@@ -15,7 +16,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const { method = "GET", url = "/" } = request;
   if (method === "POST") return send(response, 201, refund(JSON.parse(await text(request)) as PaymentRequest));
   const key = new URL(url, "http://localhost").searchParams.get("key") ?? "";
-  note(log, { method, key });
+  noteDurably(log, { method, key } satisfies PaymentRequest);
   const receipt = receipts.get(key);
   return receipt === undefined ? send(response, 404, {}) : send(response, 200, { receipt });
 }
@@ -24,7 +25,7 @@ function refund({ key, order = "", cents = 0 }: PaymentRequest): { readonly rece
   made += 1;
   const receipt = `receipt-${made}`;
   if (key !== "") receipts.set(key, receipt);
-  note(log, { method: "POST", key, order, cents, receipt });
+  noteDurably(log, { method: "POST", key, order, cents, receipt } satisfies PaymentRequest);
   return { receipt };
 }
 

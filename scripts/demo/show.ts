@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createRuntime, type Run, type Runtime } from "holdfast";
 import { type Child, startChild } from "../processes/child.ts";
-import { acknowledgedLog, note, noted, paymentsLog, storeIn } from "./files.ts";
+import { noteDurably, noted } from "../processes/notes.ts";
+import { acknowledgedLog, paymentsLog, storeIn } from "./files.ts";
 import { createNarrator } from "./narrator.ts";
-import type { CallersNews, PaymentRequest, PaymentsNews, WorkerNews } from "./news.ts";
+import type { Acknowledged, CallersNews, PaymentRequest, PaymentsNews, WorkerNews } from "./news.ts";
 import { support } from "./support.ts";
 
 const teams = [
@@ -71,7 +72,7 @@ async function startWorker(
 
 async function ask({ folder, runtime, narrator }: Show): Promise<Run> {
   const run = await runtime.start(support, "Refund order 42, $80", { key: "ticket-981" });
-  note(acknowledgedLog(folder), { kind: "start", run: run.id });
+  noteDurably(acknowledgedLog(folder), { kind: "start", run: run.id } satisfies Acknowledged);
   narrator.line({ who: "client", pid: process.pid, says: 'asks: "Refund order 42, $80"' });
   return run;
 }

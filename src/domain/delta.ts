@@ -41,3 +41,6 @@ export type MessageRetracted = LiveStamp & {
   readonly type: "message-retracted";
   readonly message: MessageId;
 };
+
+/** Everything that is told while it happens. */
+export type Told = Delta | MessageRetracted;

@@ -18,6 +18,10 @@ export interface RunCreated {
   readonly manifest: ManifestRef;
   readonly budget: RunBudget;
   readonly deadlineAt?: number;
+  /** Not before this store time; at once unless said. */
+  readonly startAt?: number;
+  /** Higher ones are claimed first; 0 unless said. */
+  readonly priority?: number;
   readonly context?: JsonValue;
   /** Lineage of a fork: the run it was taken from, before that step. */
   readonly forkedFrom?: { readonly run: RunId; readonly step: number };
@@ -42,7 +46,7 @@ export interface RunEnded {
   readonly answer?: number;
   /** The run, born in the same commit, whose input is what this one has left unread. */
   readonly successor?: RunId;
-  /** Of a cancelled run: the inputs that end with it, read by nobody. */
+  /** Of a run that was cancelled, or timed out in the queue: the inputs that end with it, read by nobody. */
   readonly unread?: readonly InputId[];
 }
 export interface StepStarted {

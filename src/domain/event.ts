@@ -17,6 +17,8 @@ export type EventBody =
       readonly type: "run-created";
       readonly identity: RunIdentity;
       readonly input: readonly Message[];
+      readonly startAt?: number;
+      readonly priority?: number;
       readonly forkedFrom?: { readonly run: RunId; readonly step: number };
     }
   | { readonly type: "run-started"; readonly identity: RunIdentity; readonly position: number }
@@ -100,6 +102,8 @@ function projectBody(entry: Entry, identity: RunIdentity): EventBody {
         type: "run-created",
         identity: body.identity,
         input: body.input,
+        ...(body.startAt === undefined ? {} : { startAt: body.startAt }),
+        ...(body.priority === undefined ? {} : { priority: body.priority }),
         ...(body.forkedFrom === undefined ? {} : { forkedFrom: body.forkedFrom }),
       };
     case "run-started":

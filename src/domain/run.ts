@@ -61,6 +61,9 @@ export interface RunRequest {
   readonly extras?: JsonValue;
 }
 
+/** Highest first. Few, so that a claim can look for each of them with one seek in an index. */
+export const priorities = [2, 1, 0, -1, -2] as const;
+
 export interface RunBudget {
   readonly steps: number;
   readonly wallTimeMs?: number;

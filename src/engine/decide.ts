@@ -8,12 +8,13 @@
  * D4 A run waits only when nothing of it can move, and never without a ticket.
  * D5 Every call ends with exactly one result, every ticket with exactly one decision, every run with one run-ended.
  * D6 An intent of a claim that is gone is closed by its class, never ignored.
+ * D7 A run that may not start yet is ended, or left alone until its deadline.
  */
 import type { EntryBody } from "../domain/entry.ts";
 import type { EffectId } from "../domain/ids.ts";
 import type { RunState } from "../domain/run-state.ts";
 import { advance } from "./advance.ts";
-import { type Circumstances, type Draft, emit, openDraft } from "./draft.ts";
+import { type Circumstances, type Draft, emit, openDraft, wakeBy } from "./draft.ts";
 import { finish, urgentEnd } from "./finish.ts";
 import { openQuarantine, rest } from "./rest.ts";
 import { takeFact } from "./take-fact.ts";
@@ -35,6 +36,8 @@ export function decide(state: RunState, facts: readonly Fact[], at: Circumstance
   for (const fact of facts) takeFact(draft, fact);
   const urgent = urgentEnd(draft);
   if (urgent) finish(draft, urgent);
+  else if (state.status === "created" && !at.mayStart)
+    wakeBy(draft, state.created.deadlineAt); // D7
   else goOn(draft);
   return draft;
 }

@@ -19,6 +19,8 @@ export interface Circumstances {
   readonly elapsed: number;
   /** The process wants to go: nothing new begins. */
   readonly leaving: boolean;
+  /** False: the run was claimed only to end it. */
+  readonly mayStart: boolean;
   readonly crashes: number;
   readonly threadPosition: number;
   readonly limits: EngineLimits;

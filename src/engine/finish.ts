@@ -58,11 +58,14 @@ export function finish(draft: Draft, ending: Ending): void {
   });
 }
 
-/** Whoever cancels means its inputs too, and they are named; any other end leaves them to a successor. */
+/**
+ * Whoever cancels means its inputs too, and they are named, and so are those of a run that ends while it is queued: it has
+ * no thread to hand on. Any other end leaves them to a successor.
+ */
 function leftUnread({ state, at }: Draft, { kind }: Outcome): Pick<RunEnded, "successor" | "unread"> {
   const { inbox, created } = state;
   if (inbox.length === 0) return {};
-  if (kind === "cancelled") return { unread: inbox.map(({ id }) => id) };
+  if (kind === "cancelled" || !at.mayStart) return { unread: inbox.map(({ id }) => id) };
   return { successor: successorId(created.identity.run, (text) => at.hash.sha256(text)) };
 }
 

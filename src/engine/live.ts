@@ -1,6 +1,7 @@
 /** What is being written right now in this process: pieces for watchers, and the whole so far for those who join. */
-import type { Delta, MessageDelta, MessagePartial, MessageRetracted } from "../domain/delta.ts";
+import type { MessageDelta, MessagePartial, Told } from "../domain/delta.ts";
 import type { MessageId, RunId, Scope, ThreadId } from "../domain/ids.ts";
+import type { Writers } from "../ports/bus.ts";
 
 export interface LivePlace {
   readonly scope: Scope;
@@ -23,17 +24,12 @@ export interface LiveMessage {
   retract(): void;
 }
 
-export type Told = Delta | MessageRetracted;
-
-export interface Live {
+/** Nothing is built for nobody: without listeners a piece costs an addition. */
+export interface Live extends Writers {
   /** A model begins to write a message. */
   begin(place: LivePlace, message: MessageId): LiveMessage;
   /** Anything else that is only told. */
   tell(scope: Scope, told: Told): void;
-  partial(scope: Scope, run: RunId): MessagePartial | undefined;
-  partials(scope: Scope): readonly MessagePartial[];
-  /** Nothing is built for nobody: without listeners a piece costs an addition. */
-  subscribe(listener: (scope: Scope, told: Told) => void): () => void;
 }
 
 export function createLive(): Live {

@@ -34,12 +34,13 @@ export function circumstances(running: Running): Circumstances {
   const elapsed = deps.clock.monotonic();
   running.knowsLeaving = held.leaving.aborted;
   return {
-    now: deps.clock.now(),
+    now: Math.max(deps.clock.now(), held.storeNow()), // what is due by store time is due, however late our clock is
     elapsed,
     beginBy: elapsed + held.timeLeft() - deps.startMarginMs,
     leaving: running.knowsLeaving,
     epoch: claim.epoch,
     startBy: held.leaseUntil() - deps.startMarginMs,
+    mayStart: claim.mayStart,
     crashes: claim.crashes,
     threadPosition: claim.threadPosition,
     limits: deps.limits,

@@ -55,7 +55,7 @@ interface Born {
 
 /** As the ended run was made, save for who asked and what for; its time begins anew. */
 function createdAfter({ created }: RunState, { successor, input, deps }: Born): RunCreated {
-  const { identity, manifest, budget, context } = created;
+  const { identity, manifest, budget, context, priority } = created;
   const { run, rootRun } = identity;
   const key = successorKey(run, (text) => deps.hash.sha256(text));
   return {
@@ -72,6 +72,7 @@ function createdAfter({ created }: RunState, { successor, input, deps }: Born): 
     manifest,
     budget,
     ...(budget.wallTimeMs === undefined ? {} : { deadlineAt: deps.clock.now() + budget.wallTimeMs }),
+    ...(priority === undefined ? {} : { priority }),
     ...(context === undefined ? {} : { context }),
   };
 }

@@ -8,16 +8,19 @@
  * S4 A commit's entries and every row they change (status, tickets, inbox, thread) are one transaction.
  * S5 `post` is guarded by its subject's own state in the same transaction; a ticket is decided at most once, ever.
  * S6 The same post key (per run), start key (per scope) or claim id gives the first answer again.
- * S7 A run is claimed by at most one live lease, only while it is its thread's active run (or queued with a cancel).
- *    Each claim raises epoch and crash count by one. A claim leaves `wake`; only a commit or release at the head sets it.
+ * S7 A run is claimed by at most one live lease, only while it is its thread's active run and its start time has come; a
+ *    run that may not start yet only to end it: it was asked to cancel, or its deadline has come. Each claim raises epoch
+ *    and crash count by one. A claim leaves `wake`; only a commit or release at the head sets it.
  * S8 A commit that ends a run hands the thread on: to the successor that it brings, which is born in the same transaction,
  *    else to the next queued run.
  * S9 A refused member of a group commit fails no neighbour.
  * S10 A call whose outcome cannot be known throws commit-unknown; a read that fails throws, it never answers "none".
- * S11 Nothing of another scope is ever found or changed.
+ * S11 Nothing of another scope is ever found or changed; only `dueScopes` says that there is something.
  * S12 A commit's `transaction` runs after the fence, alone in its group, and what it wrote and the entries it answers are
  *     written together or not at all. What it throws undoes everything and is thrown as apply-failed. It may run again
  *     when nothing of the first time was kept. A store without such transactions throws not-transactional.
+ * S13 Claims go by priority, then by the time since which the run is due, then by birth. A created run is due since its
+ *    birth, its start time or its promotion, whichever is last: a thread with a long queue gets one place in the line.
  */
 import type { Entry, EntryBody, OutsideFact, RunCreated } from "../domain/entry.ts";
 import type { ErrorCode } from "../domain/errors.ts";
@@ -179,6 +182,23 @@ export interface Claim extends RunKey {
   readonly crashes: number;
   /** Messages in the thread when its last run ended: where a run that has not started begins. */
   readonly threadPosition: number;
+  /** False of a created run that was claimed only to end it. */
+  readonly mayStart: boolean;
+}
+
+export interface DueScopesRequest {
+  readonly agents: readonly string[];
+  /** Scopes after this one, by name. */
+  readonly after?: Scope;
+  /** How many scopes are looked at. */
+  readonly limit: number;
+}
+
+export interface DueScopes {
+  /** Scopes in which some run of these agents is or will be claimable, and since or from when. */
+  readonly scopes: readonly { readonly scope: Scope; readonly due: number }[];
+  /** Where to go on; none after the last scope. */
+  readonly next?: Scope;
 }
 
 export interface Renewal extends RunKey {
@@ -279,6 +299,8 @@ export interface Store extends ThreadStore, OutboxStore, ContentStore {
   renew(renewal: Renewal): Promise<RenewAnswer>;
   /** Store time at which some run of these agents is next claimable, if one is. */
   nextDue(request: Pick<ClaimRequest, "scope" | "agents">): Promise<number | undefined>;
+  /** The same over all scopes, for workers that serve them all. */
+  dueScopes(request: DueScopesRequest): Promise<DueScopes>;
 
   run(key: RunKey): Promise<RunRow | undefined>;
   /** Entries after a seq, whole commits, oldest first. */

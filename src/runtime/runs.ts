@@ -65,9 +65,10 @@ export async function forkRun(
     throw new HoldfastError("invalid-options", `Run ${run} has begun ${begun} steps; it cannot be forked at ${atStep}`);
   }
   const { thread, agent } = created.identity;
+  const { priority } = created;
   const request = {
     input: await messagesBefore({ run, thread, atStep }, desk),
-    options: key === undefined ? {} : { key },
+    options: { ...(key === undefined ? {} : { key }), ...(priority === undefined ? {} : { priority }) },
     forkedFrom: { run, step: atStep },
     context: { value: created.context, isChecked: agent === from.agent.name },
   };

@@ -30,6 +30,10 @@ export interface StartOptions<Context = unknown> {
   readonly by?: string;
   /** What the agent's context schema asks for. */
   readonly context?: Context;
+  /** From -2 to 2, 0 unless said: higher ones are claimed first, always. */
+  readonly priority?: number;
+  /** Milliseconds since 1970, store time: it does not start before. It holds its place on the thread meanwhile. */
+  readonly startAt?: number;
 }
 
 /** Durable events carry the cursor to go on from; live ones do not. */

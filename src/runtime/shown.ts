@@ -18,7 +18,7 @@ export interface Shown {
 }
 
 type Attempt = Omit<MessageRetracted, "type">;
-type Moment = Pick<Attempt, "step" | "attempt">;
+export type Moment = Pick<Attempt, "step" | "attempt">;
 
 interface RunShown {
   /** Oldest first. */
@@ -104,10 +104,10 @@ function retracted(attempt: Attempt): MessageRetracted {
   return { type: "message-retracted", ...attempt };
 }
 
-function isSame(a: Moment, b: Moment): boolean {
+export function isSame(a: Moment, b: Moment): boolean {
   return a.step === b.step && a.attempt === b.attempt;
 }
 
-function isAfter(a: Moment, b: Moment): boolean {
+export function isAfter(a: Moment, b: Moment): boolean {
   return b.step > a.step || (b.step === a.step && b.attempt > a.attempt);
 }

@@ -16,6 +16,7 @@ export async function runSource(run: RunId, desk: Desk, hub: WatchHub): Promise<
   // Not only its identity, which may be remembered: an erased run is gone.
   if (!(await desk.store.run(key))) throw noSuchRun(run, desk);
   const { identity, ring, leave } = await hub.joinRun(run);
+  const asking = askFor([run], hub);
   return {
     tag: streamTag(desk.hash.sha256, [desk.scope, "run", run]),
     ring,
@@ -41,6 +42,7 @@ export async function runSource(run: RunId, desk: Desk, hub: WatchHub): Promise<
     wants: () => true,
     wantsLive: () => true,
     partials: () => [hub.live.partial(desk.scope, run)].filter((partial) => partial !== undefined),
+    ask: asking.again,
     async rest(last) {
       const row = await read(desk, () => desk.store.run(key));
       if (!row) return "erased";
@@ -48,13 +50,17 @@ export async function runSource(run: RunId, desk: Desk, hub: WatchHub): Promise<
       return row.status === "done" ? "ended" : "idle";
     },
     pause: (signal) => desk.clock.sleep(desk.watchPollMs, signal),
-    leave,
+    leave() {
+      asking.stop();
+      leave();
+    },
   };
 }
 
 export async function manySource(filter: EventFilter, desk: Desk, hub: WatchHub): Promise<Source> {
   const compiled = compileFilter(filter);
   const { ring, leave } = await hub.joinAll();
+  const asking = askFor(wanted(filter), hub);
   const only = {
     ...(compiled.onlyThread === undefined ? {} : { thread: compiled.onlyThread }),
     ...(compiled.onlyAgent === undefined ? {} : { agent: compiled.onlyAgent }),
@@ -81,9 +87,35 @@ export async function manySource(filter: EventFilter, desk: Desk, hub: WatchHub)
     wants: ({ event, agent }) => compiled.matches(event, agent),
     wantsLive: ({ run, thread }) => compiled.matchesRun(run, thread),
     partials: () => hub.live.partials(desk.scope).filter(({ run, thread }) => compiled.matchesRun(run, thread)),
+    ask: asking.again,
     rest: async () => "going-on",
     pause: (signal) => desk.clock.sleep(desk.watchPollMs, signal),
-    leave,
+    leave() {
+      asking.stop();
+      leave();
+    },
+  };
+}
+
+/** The runs whose pieces a filter lets through; undefined stands for all. */
+function wanted({ types, agents, runs }: EventFilter): readonly (RunId | undefined)[] {
+  if (types || agents) return [];
+  return runs ? (runs as readonly RunId[]) : [undefined];
+}
+
+/** Asked anew each time a watcher joins what is being written. */
+function askFor(runs: readonly (RunId | undefined)[], hub: WatchHub): { again(): void; stop(): void } {
+  let asked: readonly (() => void)[] = [];
+  const stop = (): void => {
+    for (const end of asked) end();
+    asked = [];
+  };
+  return {
+    again() {
+      stop();
+      asked = runs.map((run) => hub.ask(run));
+    },
+    stop,
   };
 }
 

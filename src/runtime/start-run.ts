@@ -7,6 +7,7 @@ import { type JsonValue, messageOf, toJson } from "../domain/json.ts";
 import { type DeclaredManifest, declare } from "../domain/manifest.ts";
 import type { Message } from "../domain/message.ts";
 import { Problems } from "../domain/problems.ts";
+import { priorities } from "../domain/run.ts";
 import { type SchemaResult, type StandardSchema, showIssues } from "../domain/standard-schema.ts";
 import type { Birth } from "../ports/store.ts";
 import { anyone } from "./act-options.ts";
@@ -17,7 +18,8 @@ import { readInput } from "./read-input.ts";
 import { keyConflict } from "./refusals.ts";
 import type { StartInput, StartOptions } from "./runtime.ts";
 
-const optionNames = ["thread", "key", "context", "whenBusy", "by"];
+const optionNames = ["thread", "key", "context", "whenBusy", "by", "priority", "startAt"];
+const latestTime = 8_640_000_000_000_000;
 const choices = ["queue", "steer", "interrupt", "supersede", "reject"];
 
 export interface StartRequest {
@@ -68,6 +70,8 @@ async function prepare(agent: Agent<unknown>, request: StartRequest, desk: Desk)
   const problems = new Problems(options, optionNames);
   problems.oneOf("whenBusy", choices);
   problems.optional("by", (by) => typeof by === "string" && by !== "", "must be a non-empty string");
+  problems.integer("priority", Math.min(...priorities), Math.max(...priorities));
+  problems.integer("startAt", 0, latestTime);
   problems.refuse("invalid-options", `Run of ${agent.name} cannot be started`);
   const run = parseId<RunId>("run id", desk.ids.next());
   const thread = parseId<ThreadId>("thread", options.thread === undefined ? desk.ids.next() : options.thread);
@@ -75,7 +79,8 @@ async function prepare(agent: Agent<unknown>, request: StartRequest, desk: Desk)
   const context = await contextOf(agent, request);
   const messages = readInput(input, desk);
   const manifest = declare(agent);
-  const now = desk.clock.now();
+  const { priority, startAt } = options;
+  const begins = Math.max(desk.clock.now(), startAt ?? 0);
   const entry: RunCreated = {
     type: "run-created",
     identity: {
@@ -85,14 +90,16 @@ async function prepare(agent: Agent<unknown>, request: StartRequest, desk: Desk)
       agent: agent.name,
       rootRun: run,
       origin: "user",
-      mode: "foreground",
+      mode: startAt === undefined ? "foreground" : "scheduled",
       adapter: "internal",
     },
     request: { origin: "user", key, inputIds: messages.map((each) => each.id), inputCount: messages.length },
     input: messages,
     manifest: { fingerprint: fingerprintOf(manifest, desk) },
     budget: agent.budget,
-    ...(agent.budget.wallTimeMs === undefined ? {} : { deadlineAt: now + agent.budget.wallTimeMs }),
+    ...(agent.budget.wallTimeMs === undefined ? {} : { deadlineAt: begins + agent.budget.wallTimeMs }),
+    ...(startAt === undefined ? {} : { startAt }),
+    ...(priority === undefined || priority === 0 ? {} : { priority }),
     ...(context === undefined ? {} : { context }),
     ...(forkedFrom === undefined ? {} : { forkedFrom }),
   };

@@ -1,5 +1,5 @@
 /** Listens for all watchers of this runtime, and only while there are any: to the bus, to live pieces, to the store. */
-import type { RunId } from "../domain/ids.ts";
+import type { RunId, Scope } from "../domain/ids.ts";
 import type { Live } from "../engine/live.ts";
 import type { Hint } from "../ports/bus.ts";
 import type { Desk } from "./desk.ts";
@@ -14,6 +14,8 @@ export interface WatchHub {
   readonly identities: Identities;
   joinRun(run: RunId): Promise<JoinedRun>;
   joinAll(): Promise<{ readonly ring: Ring<RingItem>; leave(): void }>;
+  /** Writers in other processes are asked for what they write, from its beginning. Returns the way to stop asking. */
+  ask(run?: RunId): () => void;
 }
 
 export function createWatchHub(desk: Desk, live: Live): WatchHub {
@@ -28,19 +30,19 @@ export function createWatchHub(desk: Desk, live: Live): WatchHub {
     tail.look().catch(() => undefined);
   }
 
+  function push(scope: Scope, item: Extract<RingItem, { kind: "told" }>): void {
+    if (scope !== desk.scope) return;
+    rings.push(item.told.run, item);
+    tail.push(item);
+  }
+
   function listen(): void {
     if (stop) return;
     const stopping = new AbortController();
     const offBus = desk.bus.subscribe(hear);
-    const offLive = live.subscribe((scope, told) => {
-      if (scope !== desk.scope) return;
-      rings.push(told.run, { kind: "told", told });
-      tail.push({ kind: "told", told });
-    });
-    stopping.signal.addEventListener("abort", () => {
-      offBus();
-      offLive();
-    });
+    const offLive = live.subscribe((scope, told) => push(scope, { kind: "told", told }));
+    const offFar = desk.bus.pieces?.hear(({ scope, told, at }) => push(scope, { kind: "told", told, at }));
+    stopping.signal.addEventListener("abort", () => [offBus, offLive, offFar].forEach((off) => void off?.()));
     stop = stopping;
     poll(stopping.signal).catch((cause: unknown) => desk.logger.warn("Polling stopped", { cause: String(cause) }));
   }
@@ -84,5 +86,11 @@ export function createWatchHub(desk: Desk, live: Live): WatchHub {
       listen();
       return { ...joined, leave: leaving(joined.leave) };
     },
+    ask: (run) => askOthers(desk, run),
   };
+}
+
+function askOthers({ bus, scope }: Desk, run: RunId | undefined): () => void {
+  const wish = run === undefined ? { scope } : { scope, run };
+  return bus.pieces?.ask(wish) ?? (() => undefined);
 }

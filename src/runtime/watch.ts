@@ -7,12 +7,14 @@
  * W4 Pieces of a message are shown only from `message-partial` or the message's beginning on, and never after the
  *    attempt's end was; an attempt that ends without its message is retracted, however late its end is seen, also to
  *    a watcher that comes back and was shown the pieces elsewhere.
+ * W5 Pieces from another process say where they begin. They are shown in one line from the beginning, first as a
+ *    `message-partial`; what was shown already is cut off, and after a gap nothing is shown until it is filled.
  */
 import { type Place, readCursor, writeCursor } from "../domain/cursor.ts";
-import type { MessagePartial } from "../domain/delta.ts";
+import type { MessagePartial, Told } from "../domain/delta.ts";
 import { HoldfastError, isHoldfastError } from "../domain/errors.ts";
 import type { RunEvent } from "../domain/event.ts";
-import type { Told } from "../engine/live.ts";
+import { createFar, type Far } from "./far.ts";
 import type { Ring } from "./ring.ts";
 import type { WatchEvent, WatchOptions } from "./runtime.ts";
 import { createShown, type Shown } from "./shown.ts";
@@ -26,7 +28,8 @@ export interface Placed {
 /** An event handed over after its commit, a live piece, or "look into the journal". */
 export type RingItem =
   | { readonly kind: "event"; readonly placed: Placed }
-  | { readonly kind: "told"; readonly told: Told }
+  /** `at`: from another process (W5). */
+  | { readonly kind: "told"; readonly told: Told; readonly at?: number }
   | { readonly kind: "moved" };
 
 export interface Source {
@@ -43,7 +46,10 @@ export interface Source {
   check(from: Place): Promise<"fits" | "ahead" | "erased">;
   wants(placed: Placed): boolean;
   wantsLive(told: Told): boolean;
+  /** What is being written here, so far. */
   partials(): readonly MessagePartial[];
+  /** Writers elsewhere begin again, for this watcher. */
+  ask(): void;
   /** Whether everything up to this place is all there will ever be, was taken away, is all for now, or neither. */
   rest(last: Place): Promise<"ended" | "erased" | "idle" | "going-on">;
   /** The time between two looks for what is not told. */
@@ -59,6 +65,7 @@ interface Watcher {
   /** The next ring item to look at. */
   next: number;
   readonly shown: Shown;
+  readonly far: Far;
   /** Pieces may be shown: what was written before was. */
   joined: boolean;
   /** What is watched was taken away meanwhile. */
@@ -78,6 +85,7 @@ export async function* watch(source: Source, options: WatchOptions, closed: Abor
       last,
       next,
       shown: createShown(options.after !== undefined),
+      far: createFar(),
       joined: false,
       isErased: false,
     };
@@ -151,7 +159,8 @@ async function* atHead(watcher: Watcher): AsyncGenerator<WatchEvent, boolean> {
 async function* showItem(watcher: Watcher, item: RingItem): AsyncGenerator<WatchEvent, "go-on" | "over" | "read"> {
   if (item.kind === "moved") return "read";
   if (item.kind === "told") {
-    if (isVisible(watcher, item.told)) yield item.told;
+    const told = visible(watcher, item);
+    if (told) yield told;
     return "go-on";
   }
   const { placed } = item;
@@ -170,22 +179,31 @@ function* showDurable(watcher: Watcher, placed: Placed): Generator<WatchEvent, b
   const { event } = placed;
   if (!watcher.source.wants(placed)) return false;
   for (const retracted of watcher.shown.settle(event)) if (watcher.source.wantsLive(retracted)) yield retracted;
+  if (event.type === "run-ended") watcher.far.forget(event.run);
   yield { ...event, cursor: cursorOf(watcher) };
   return event.type === "run-ended" && watcher.options.until !== undefined;
 }
 
-/** W4. */
-function isVisible(watcher: Watcher, told: Told): boolean {
-  if (!watcher.source.wantsLive(told)) return false;
-  if (told.type === "tool-progress") return true;
-  if (told.type === "message-retracted") return watcher.shown.retract(told);
-  return watcher.joined && watcher.shown.show(told);
+/** W4, W5. */
+function visible(watcher: Watcher, { told, at }: Extract<RingItem, { kind: "told" }>): WatchEvent | undefined {
+  const { shown, far } = watcher;
+  if (!watcher.source.wantsLive(told)) return undefined;
+  if (told.type === "tool-progress") return told;
+  if (told.type === "message-retracted") {
+    far.end(told);
+    return shown.retract(told) ? told : undefined;
+  }
+  if (!watcher.joined) return undefined;
+  const piece = at === undefined ? told : far.take(told, at);
+  return piece && shown.show(piece) ? piece : undefined;
 }
 
 /** Everything in the ring was seen: from here on pieces follow what the writers have so far. */
 function join(watcher: Watcher): readonly MessagePartial[] {
   if (watcher.joined) return [];
   watcher.joined = true;
+  watcher.far.clear();
+  watcher.source.ask();
   return watcher.source.partials().filter((partial) => !isEmpty(partial) && watcher.shown.show(partial));
 }
 

@@ -29,7 +29,7 @@ const eventStamp: Names<"type" | "cursor" | keyof EventStamp> = {
 const liveStamp: Names<LiveStamp> = { type: 1, run: 1, thread: 1, step: 1, attempt: 1 };
 
 const events: { readonly [Type in EventType]: Names<FieldsOf<EventBody, Type, "type">> } = {
-  "run-created": { identity: 1, input: 1, forkedFrom: 1 },
+  "run-created": { identity: 1, input: 1, startAt: 1, priority: 1, forkedFrom: 1 },
   "run-started": { identity: 1, position: 1 },
   "run-waiting": { tickets: 1, reasons: 1 },
   "run-resumed": {},

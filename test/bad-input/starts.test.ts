@@ -129,6 +129,23 @@ onEveryStore((freshStore) => {
     }
   });
 
+  test("a priority or start time that does not fit is refused by name, and nothing is started", async () => {
+    await using t = await testRuntime({ agents: [greeter], store: freshStore() });
+    const wrong: Record<string, readonly unknown[]> = {
+      priority: [3, -3, 0.5, Number.NaN, "high", "1", null, {}],
+      startAt: [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 8.7e15, "tomorrow", new Date(), null],
+    };
+    for (const [name, values] of Object.entries(wrong)) {
+      for (const value of values) {
+        await expect(t.runtime.start(greeter, "hi", { context, [name]: value } as never)).rejects.toMatchObject({
+          code: "invalid-options",
+          problems: [expect.stringContaining(`${name}: must be a whole number from`)],
+        });
+      }
+    }
+    expect(await t.runtime.runs.count()).toBe(0);
+  });
+
   test("what is no agent is refused, in a runtime with agents and in one without", async () => {
     await using t = await testRuntime({ agents: [greeter], store: freshStore() });
     await using bare = await createRuntime({ store: freshStore() });

@@ -4,6 +4,7 @@ import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { createPostgresNotifyBus } from "../../src/buses/postgres-notify/bus.ts";
 import type { RunId, Scope } from "../../src/domain/ids.ts";
+import { nodeClock } from "../../src/platform/node-clock.ts";
 import type { Bus, Hint } from "../../src/ports/bus.ts";
 import { stepped } from "../../src/testing/conformance/store-fixtures.ts";
 import { query, schemaName, serverUrl } from "./shared-server.ts";
@@ -20,7 +21,7 @@ interface Heard {
 }
 
 function listening(url: string, schema: string): Heard {
-  const bus = createPostgresNotifyBus({ url, schema }, quiet);
+  const bus = createPostgresNotifyBus({ url, schema }, { clock: nodeClock, logger: quiet });
   onTestFinished(() => bus.close());
   const hints: Hint[] = [];
   bus.subscribe((each) => void hints.push(each));

@@ -31,9 +31,9 @@ const fill = `
 INSERT INTO hf.threads (no, scope, id, created_at, updated_at, position, erased)
   SELECT 1000000 + n, 'a', 'old-' || n, 0, 0, 10, 0 FROM generate_series(1, ${count} / 10) AS n;
 INSERT INTO hf.runs (no, scope, id, thread, thread_id, agent, fingerprint, created_at, status, queued, epoch, head, crashes,
-    start_key, turn, start_pos, placed, wake, ended_at)
+    start_key, turn, start_pos, placed, priority, ready, wake, ended_at)
   SELECT 1000000 + n, 'a', 'old-' || n, 1000001 + n / 10, 'old-' || 1 + n / 10, 'ann', 'print', 0,
-    CASE WHEN n % 2 = 0 THEN 'done' ELSE 'waiting' END, false, 1, 2, 0, 'old-' || n, n, n % 10, n % 10 + 1,
+    CASE WHEN n % 2 = 0 THEN 'done' ELSE 'waiting' END, false, 1, 2, 0, 'old-' || n, n, n % 10, n % 10 + 1, 0, 0,
     CASE WHEN n % 20 = 1 THEN 99999999999999 END, CASE WHEN n % 2 = 0 THEN n END
   FROM generate_series(1, ${count}) AS n;
 INSERT INTO hf.start_keys (scope, key, run, request_hash) SELECT 'a', id, id, 'h' FROM hf.runs;
@@ -93,6 +93,7 @@ test(`with ${count} old runs no statement of a run's life, and no page, walks a 
   expect(await store.prune({ scope: scopeA, ended: { before: 5 }, limit: 10 })).toEqual(["old-2", "old-4"]);
   expect(await store.collectContent({ scope: scopeA, olderThanMs: 0, limit: 2 })).toBe(2);
   await store.nextDue({ scope: scopeA, agents: ["ann"] });
+  await store.dueScopes({ agents: ["ann"], limit: 10 });
   await store.run(keyOf("r1"));
   await store.readRun({ ...keyOf("r1"), after: 3, limit: 10 });
   await store.readAll({ scope: scopeA, after: 100, limit: 10 });

@@ -39,7 +39,7 @@ export async function starts(runtime: Runtime): Promise<void> {
   // @ts-expect-error the user is text
   await runtime.start(served, "Hi", { context: { user: 7 } });
   // @ts-expect-error an option nobody reads
-  await runtime.start(support, "Hi", { priority: 1 });
+  await runtime.start(support, "Hi", { urgency: 1 });
   // @ts-expect-error not an input
   await runtime.start(support, 7);
   // @ts-expect-error not a part

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { MessageDelta, MessagePartial, MessageRetracted } from "../../src/domain/delta.ts";
+import type { MessageDelta, MessagePartial, MessageRetracted, Told } from "../../src/domain/delta.ts";
 import type { RunEvent } from "../../src/domain/event.ts";
 import { type MessageId, modelEffectId, type RunId, type ThreadId } from "../../src/domain/ids.ts";
-import { createLive, type Told } from "../../src/engine/live.ts";
+import { createLive } from "../../src/engine/live.ts";
 import { createShown } from "../../src/runtime/shown.ts";
 
 const run = "r.1" as RunId;

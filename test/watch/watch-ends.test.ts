@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import type { Told } from "../../src/engine/live.ts";
+import type { Told } from "../../src/domain/delta.ts";
 import { agent, tool } from "../../src/index.ts";
 import { scripted } from "../../src/providers/scripted.ts";
 import { createRing } from "../../src/runtime/ring.ts";
@@ -107,6 +107,7 @@ test("a signal stops what is in the ring already", async () => {
     wants: () => true,
     wantsLive: () => true,
     partials: () => [],
+    ask: () => undefined,
     rest: async () => "going-on",
     now: async () => ({ position: 0, seq: 0 }),
     pause: async () => undefined,

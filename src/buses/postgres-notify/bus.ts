@@ -1,28 +1,44 @@
 /**
- * Hints between processes over LISTEN and NOTIFY, on one connection of their own, outside every commit.
+ * Hints and live pieces between processes over LISTEN and NOTIFY, on one connection of their own, outside every commit.
  *
  * N1 Local listeners are served at once, with entries. Other processes get ids and seqs only, and read the journal.
  * N2 Hints are gathered: at most one NOTIFY in 20 ms, with the newest seq of each run. The first one goes at once.
  * N3 Everything here may be lost: while the connection is away, and when a queue is full. Then watchers and workers find
  *    out by polling. The connection is tried again for ever, ever more slowly.
+ * N4 Live pieces go to other processes only, and only while one of them asks (outbox.ts has the rest).
  */
 import { randomUUID } from "node:crypto";
 import type { Bus, Hint } from "../../ports/bus.ts";
-import type { Logger } from "../../ports/logger.ts";
+import type { StoreDeps } from "../../ports/store.ts";
 import { createLine, type NotifyOptions } from "./line.ts";
-import { hintsIn, payloadsOf } from "./payloads.ts";
+import { hintPayloads } from "./payloads.ts";
+import { createPieces } from "./pieces.ts";
+import { saidIn } from "./said.ts";
 
 const gatherMs = 20;
 /** Runs whose hints wait for the connection; more are dropped. */
 const mostPending = 10_000;
 
-export function createPostgresNotifyBus(options: NotifyOptions, logger: Logger): Bus {
+export function createPostgresNotifyBus(options: NotifyOptions, deps: StoreDeps): Bus {
+  const { logger } = deps;
   const origin = randomUUID();
   const listeners = new Set<(hint: Hint) => void>();
   const pending = new Map<string, Hint>();
-  const line = createLine(options, { logger, hear: (payload) => hintsIn(payload, origin).forEach(tell), ready: flush });
+  const line = createLine(options, { logger, hear, ready });
+  const pieces = createPieces(origin, line, deps);
   let timer: NodeJS.Timeout | undefined;
   let lastFlush = 0;
+
+  function hear(payload: string): void {
+    const said = saidIn(payload, origin);
+    if (said?.kind === "hints") said.hints.forEach(tell);
+    else if (said) pieces.said(said);
+  }
+
+  function ready(): void {
+    flush();
+    pieces.ready();
+  }
 
   function tell(hint: Hint): void {
     for (const listener of listeners) {
@@ -38,9 +54,9 @@ export function createPostgresNotifyBus(options: NotifyOptions, logger: Logger):
     timer = undefined;
     if (pending.size === 0 || !line.isReady()) return;
     lastFlush = performance.now();
-    const payloads = payloadsOf([...pending.values()], origin);
+    const payloads = hintPayloads([...pending.values()], origin);
     pending.clear();
-    line.send(payloads);
+    void line.send(payloads);
   }
 
   function gather(hint: Hint): void {
@@ -60,10 +76,12 @@ export function createPostgresNotifyBus(options: NotifyOptions, logger: Logger):
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    pieces,
     async close() {
       clearTimeout(timer);
       flush();
       listeners.clear();
+      pieces.close();
       await line.close();
     },
   };

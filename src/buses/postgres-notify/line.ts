@@ -16,7 +16,8 @@ const silenceMs = 10_000;
 
 export interface Line {
   isReady(): boolean;
-  send(payloads: readonly string[]): void;
+  /** Whether they were sent; what was not is lost. Never rejects. */
+  send(payloads: readonly string[]): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -30,7 +31,7 @@ export function createLine(options: NotifyOptions, { logger, hear, ready }: Line
   const channel = channelOf(options.schema);
   const stop = new AbortController();
   let client: Client | undefined;
-  let sending: Promise<unknown> = Promise.resolve();
+  let sending: Promise<boolean> = Promise.resolve(true);
 
   async function keep(): Promise<void> {
     for (let failures = 0; !stop.signal.aborted; ) {
@@ -70,14 +71,20 @@ export function createLine(options: NotifyOptions, { logger, hear, ready }: Line
     }
   }
 
+  async function notify(payloads: readonly string[]): Promise<boolean> {
+    const sql = "SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload";
+    return (await client?.query(sql, [channel, payloads])) !== undefined;
+  }
+
   const keeping = keep();
   return {
     isReady: () => client !== undefined,
     send: (payloads) => {
-      const sql = "SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload";
-      sending = Promise.resolve(client?.query(sql, [channel, payloads])).catch((cause: unknown) =>
-        logger.note("Hints were lost; polling finds what is new", { cause: String(cause) }),
-      );
+      sending = notify(payloads).catch((cause: unknown) => {
+        logger.note("Hints were lost; polling finds what is new", { cause: String(cause) });
+        return false;
+      });
+      return sending;
     },
     close: async () => {
       await sending;

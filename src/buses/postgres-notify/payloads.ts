@@ -1,40 +1,49 @@
-/** What is said over the line: ids and seqs, as many as fit into one notification. */
-import type { RunId, Scope } from "../../domain/ids.ts";
-import type { Hint } from "../../ports/bus.ts";
+/** What is said over the line: as many parts as fit into one notification. */
+import type { Hint, Wish } from "../../ports/bus.ts";
 
 /** NOTIFY takes less than 8,000 bytes. */
-const mostBytes = 7_500;
+export const mostBytes = 7_500;
 
-/** [origin, [scope, run, seq], …] as JSON, as many hints as fit. */
-export function payloadsOf(hints: readonly Hint[], origin: string): readonly string[] {
+/** [origin, [scope, run, seq], …] as JSON. */
+export function hintPayloads(hints: readonly Hint[], origin: string): readonly string[] {
+  const parts = hints.map(({ scope, run, seq }) => JSON.stringify([scope, run, seq]));
+  return packed(parts, [`[${JSON.stringify(origin)},`, "]"]);
+}
+
+/** { from, told: [frame, …] }: frames of several runs share a notification, one frame is never in two. */
+export function piecePayloads(frames: readonly string[], origin: string): readonly string[] {
+  return packed(frames, [`{"from":${JSON.stringify(origin)},"told":[`, "]}"]);
+}
+
+/** A wish with what distinguishes it from the same wish before: who hears a new token begins again. */
+export interface Ask extends Wish {
+  readonly token: string;
+}
+
+/** { from, asks: [[scope, run or null, token], …] } */
+export function askPayloads(asks: readonly Ask[], origin: string): readonly string[] {
+  const parts = asks.map(({ scope, run, token }) => JSON.stringify([scope, run ?? null, token]));
+  return packed(parts, [`{"from":${JSON.stringify(origin)},"asks":[`, "]}"]);
+}
+
+/** "Who wants something?", from a process that can write. */
+export function helloPayload(origin: string): string {
+  return JSON.stringify({ from: origin, hello: true });
+}
+
+function packed(parts: readonly string[], [before, after]: readonly [string, string]): readonly string[] {
   const payloads: string[] = [];
-  let open: string[] = [JSON.stringify(origin)];
+  let open: string[] = [];
   let bytes = 0;
-  for (const { scope, run, seq } of hints) {
-    const part = JSON.stringify([scope, run, seq]);
+  for (const part of parts) {
     const size = Buffer.byteLength(part) + 1;
-    if (bytes + size > mostBytes && open.length > 1) {
-      payloads.push(`[${open.join(",")}]`);
-      open = [JSON.stringify(origin)];
+    if (bytes + size > mostBytes && open.length > 0) {
+      payloads.push(`${before}${open.join(",")}${after}`);
+      open = [];
       bytes = 0;
     }
     open.push(part);
     bytes += size;
   }
-  return [...payloads, `[${open.join(",")}]`];
-}
-
-/** What others wrote; nothing of what is not ours or not readable. */
-export function hintsIn(payload: string, origin: string): readonly Hint[] {
-  try {
-    const [from, ...parts] = JSON.parse(payload) as readonly unknown[];
-    if (from === origin) return [];
-    return parts.flatMap((part) => {
-      const [scope, run, seq] = part as readonly unknown[];
-      const isHint = typeof scope === "string" && typeof run === "string" && typeof seq === "number";
-      return isHint ? [{ scope: scope as Scope, run: run as RunId, seq }] : [];
-    });
-  } catch {
-    return [];
-  }
+  return open.length === 0 ? payloads : [...payloads, `${before}${open.join(",")}${after}`];
 }

@@ -71,6 +71,7 @@ function addHistory(
   append(scope, run, { bodies, at: now, epoch: null, before: startPosition });
   run.status = "done";
   run.endedAt = now;
+  run.wake = undefined;
   run.placed = startPosition + messages;
   thread.position = run.placed;
   start(run, startPosition);

@@ -1,11 +1,11 @@
 /** Leases of the memory store (S7): a claim is refused by the lease's time, a write only by the epoch. */
-import type { Claim, ClaimRequest, RenewAnswer, Renewal } from "../../ports/store.ts";
-import { dueOf, type MemoryRun, reschedule, type ScopeData } from "./data.ts";
+import type { Claim, ClaimRequest, DueScopes, DueScopesRequest, RenewAnswer, Renewal } from "../../ports/store.ts";
+import { dueOf, type MemoryData, type MemoryRun, reschedule, type ScopeData } from "./data.ts";
 
 export function claim(scope: ScopeData, request: ClaimRequest, now: number): readonly Claim[] {
   const before = request.again ? claimedBefore(scope, request.claimId) : [];
   const runs = before.length > 0 ? before : take(scope, request, now);
-  return runs.map((run) => claimOf(run, request));
+  return runs.map((run) => claimOf(run, request, now));
 }
 
 function claimedBefore(scope: ScopeData, claimId: string): readonly MemoryRun[] {
@@ -15,7 +15,7 @@ function claimedBefore(scope: ScopeData, claimId: string): readonly MemoryRun[] 
 
 function take(scope: ScopeData, request: ClaimRequest, now: number): readonly MemoryRun[] {
   const due = [...scope.claimable].filter((run) => isDue(run, now) && request.agents.includes(run.agent));
-  const runs = due.sort(byDue).slice(0, Math.max(0, request.limit));
+  const runs = due.sort(byTurn).slice(0, Math.max(0, request.limit));
   for (const run of runs) {
     run.epoch += 1;
     run.crashes += 1;
@@ -31,11 +31,12 @@ function isDue(run: MemoryRun, now: number): boolean {
   return due !== undefined && due <= now;
 }
 
-function byDue(a: MemoryRun, b: MemoryRun): number {
-  return (dueOf(a) ?? 0) - (dueOf(b) ?? 0) || a.no - b.no;
+/** S13. */
+function byTurn(a: MemoryRun, b: MemoryRun): number {
+  return b.priority - a.priority || (dueOf(a) ?? 0) - (dueOf(b) ?? 0) || a.no - b.no;
 }
 
-function claimOf(run: MemoryRun, { scope }: ClaimRequest): Claim {
+function claimOf(run: MemoryRun, { scope }: ClaimRequest, now: number): Claim {
   return {
     scope,
     run: run.id,
@@ -45,6 +46,7 @@ function claimOf(run: MemoryRun, { scope }: ClaimRequest): Claim {
     leaseUntil: run.leaseUntil ?? 0,
     crashes: run.crashes,
     threadPosition: run.thread.position,
+    mayStart: run.status !== "created" || (!run.queued && run.ready <= now),
   };
 }
 
@@ -63,4 +65,17 @@ export function nextDue(scope: ScopeData, agents: readonly string[]): number | u
     if (due !== undefined && (next === undefined || due < next)) next = due;
   }
   return next;
+}
+
+export function dueScopes({ scopes }: MemoryData, request: DueScopesRequest): DueScopes {
+  const { agents, after = "", limit } = request;
+  const names = [...scopes.keys()].filter((name) => name > after && (scopes.get(name)?.claimable.size ?? 0) > 0).sort();
+  const looked = names.slice(0, limit);
+  const due = looked.flatMap((scope) => {
+    const data = scopes.get(scope);
+    const first = data && nextDue(data, agents);
+    return first === undefined ? [] : [{ scope, due: first }];
+  });
+  const last = looked.at(-1);
+  return { scopes: due, ...(last === undefined || names.length <= limit ? {} : { next: last }) };
 }

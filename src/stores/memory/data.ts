@@ -48,6 +48,7 @@ export interface MemoryRun {
   readonly agent: string;
   readonly fingerprint: Fingerprint;
   readonly createdAt: number;
+  readonly priority: number;
   readonly commits: MemoryCommit[];
   readonly posts: Map<string, PostAnswer>;
   readonly inputs: Map<InputId, InboxInput>;
@@ -57,6 +58,8 @@ export interface MemoryRun {
   /** Its own and those of posts that stood for a start. */
   readonly startKeys: string[];
   status: RunStatus;
+  /** Since when it may start, as soon as it has its thread. */
+  ready: number;
   queued: boolean;
   epoch: number;
   head: number;
@@ -180,7 +183,8 @@ export function append(scope: ScopeData, run: MemoryRun, added: Appended): numbe
 export function dueOf(run: MemoryRun): number | undefined {
   const free = run.leaseUntil ?? 0;
   if (run.status === "done") return undefined;
-  if (!run.queued && run.status !== "waiting") return free;
+  if (!run.queued && run.status === "running") return free;
+  if (!run.queued && run.status === "created") return Math.max(free, Math.min(run.ready, run.wake ?? run.ready));
   return run.wake === undefined ? undefined : Math.max(free, run.wake);
 }
 

@@ -9,7 +9,7 @@ import type { Scope } from "../../domain/ids.ts";
 import type { EvidenceRow, RunKey, Snapshot, Store, StoreDefinition, StoreDeps } from "../../ports/store.ts";
 import { noSuchRun, storeClosed } from "../shared/refusals.ts";
 import { create, createThread } from "./births.ts";
-import { claim, nextDue, renew } from "./claims.ts";
+import { claim, dueScopes, nextDue, renew } from "./claims.ts";
 import { collectContent, putContent, readContent } from "./content.ts";
 import { createMemoryData, type MemoryData, type ScopeData, scopeOf } from "./data.ts";
 import { deleteThread, eraseRun, prune } from "./erasure.ts";
@@ -31,9 +31,9 @@ function createMemoryStore(data: MemoryData, { clock }: StoreDeps): Store {
     if (closed) throw storeClosed();
     return act(scopeOf(data, scope), clock.now());
   }
-  async function head(): Promise<number> {
+  async function overall<T>(look: () => T): Promise<T> {
     if (closed) throw storeClosed();
-    return data.counters.commits;
+    return look();
   }
   return {
     create: (birth) => within(birth.entry.identity.scope, (scope, now) => create(scope, birth, now)),
@@ -44,6 +44,7 @@ function createMemoryStore(data: MemoryData, { clock }: StoreDeps): Store {
     claim: (request) => within(request.scope, (scope, now) => claim(scope, request, now)),
     renew: (renewal) => within(renewal.scope, (scope, now) => renew(scope, renewal, now)),
     nextDue: (request) => within(request.scope, (scope) => nextDue(scope, request.agents)),
+    dueScopes: (request) => overall(() => dueScopes(data, request)),
     run: (key) => within(key.scope, (scope) => runRow(scope, key)),
     readRun: (request) =>
       within(request.scope, (scope) => {
@@ -61,7 +62,7 @@ function createMemoryStore(data: MemoryData, { clock }: StoreDeps): Store {
     prune: (what) => within(what.scope, (scope, now) => prune(scope, what, now)),
     runs: (list) => within(list.scope, (scope) => runs(scope, list)),
     countRuns: (filter) => within(filter.scope, (scope) => countRuns(scope, filter)),
-    head,
+    head: () => overall(() => data.counters.commits),
     erasedUpTo: (name) => within(name, (scope) => scope.erasedUpTo),
     tickets: (filter) => within(filter.scope, (scope) => tickets(scope, filter)),
     manifest: (name, fingerprint) => within(name, (scope) => scope.manifests.get(fingerprint)),

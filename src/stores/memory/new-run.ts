@@ -1,5 +1,6 @@
 /** A run that joins its thread: its record, its place in the lists, its start key, its manifest and its first entry. */
 import type { Birth } from "../../ports/store.ts";
+import { firstDue } from "../shared/first-due.ts";
 import { append, type MemoryRun, type MemoryThread, type ScopeData } from "./data.ts";
 import { recordStart } from "./post.ts";
 
@@ -27,6 +28,7 @@ function newRun(
   place: { readonly thread: MemoryThread; readonly now: number },
 ): MemoryRun {
   const { identity, manifest } = birth.entry;
+  const { priority, ready, wake } = firstDue(birth, place.now);
   scope.counters.runs += 1;
   return {
     no: scope.counters.runs,
@@ -35,6 +37,7 @@ function newRun(
     agent: identity.agent,
     fingerprint: manifest.fingerprint,
     createdAt: place.now,
+    priority,
     commits: [],
     posts: new Map(),
     inputs: new Map(),
@@ -42,13 +45,14 @@ function newRun(
     cites: new Set(),
     startKeys: [],
     status: "created",
+    ready,
     queued: false,
     epoch: 0,
     head: 0,
     crashes: 0,
     unread: 0,
     leaseUntil: undefined,
-    wake: undefined,
+    wake,
     claimId: undefined,
     startPosition: undefined,
     placed: 0,

@@ -17,7 +17,7 @@ export function post(scope: ScopeData, wanted: Post, now: number): PostAnswer {
   const answer: PostAnswer = { kind: "posted", seq, at: now, ...settle(scope, wanted, { seq, at: now }) };
   changeInbox(run, wanted, seq);
   if (asksToCancel(wanted.fact)) run.cancelSeq ??= seq;
-  if (!run.queued || wanted.fact.type === "cancel-requested") run.wake = now;
+  if (run.status !== "created" || wanted.fact.type === "cancel-requested") run.wake = now;
   run.posts.set(wanted.key, answer);
   if (wanted.start) recordStart(scope, run, wanted.start);
   reschedule(scope, run);

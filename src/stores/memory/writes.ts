@@ -169,5 +169,6 @@ function end(scope: ScopeData, run: MemoryRun, { now, wanted }: StatusChange): v
   thread.active = next;
   if (!next) return;
   next.queued = false;
+  next.ready = Math.max(next.ready, now);
   reschedule(scope, next);
 }

@@ -11,6 +11,7 @@ import type { RunStatus } from "../../domain/run.ts";
 import { entryFormat } from "../../domain/upcast.ts";
 import type { Birth, BirthAnswer } from "../../ports/store.ts";
 import { isRefused, takeover } from "../shared/busy-rule.ts";
+import { firstDue } from "../shared/first-due.ts";
 import { type Access, storeTime, type Tx } from "./access.ts";
 import { TryAgain } from "./failures.ts";
 import { birthKeys, type Job } from "./jobs.ts";
@@ -108,9 +109,9 @@ const insert = (taken: "" | "ON CONFLICT DO NOTHING"): string => `WITH new_threa
     WHERE no = $2::bigint AND NOT $14::boolean
   ), new_run AS (
     INSERT INTO hf.runs (no, scope, id, thread, thread_id, agent, fingerprint, created_at, start_key, turn, queued,
-      status, epoch, head, crashes, placed)
+      status, epoch, head, crashes, placed, priority, ready, wake)
     VALUES ($1::bigint, $3::text, $4::text, $2::bigint, $5::text, $6, $7::text, $8::bigint, $9::text, $10, $11,
-      'created', 0, 1, 0, 0)
+      'created', 0, 1, 0, 0, $16, $17, $18)
   ), new_key AS (
     INSERT INTO hf.start_keys (scope, key, run, request_hash) VALUES ($3::text, $9::text, $4::text, $12) ${taken}
   ), new_manifest AS (
@@ -134,6 +135,7 @@ export async function insertBirth(tx: Tx, place: NewPlace, added: NewRun): Promi
   const turn = isQueued && takeover(birth) ? -place.no : place.no;
   const identity = [place.no, place.new_thread, scope, run, thread, agent, birth.entry.manifest.fingerprint];
   const rest = [place.now, birth.key, turn, isQueued, birth.requestHash, body, place.thread === null, manifest];
-  await tx.run(insert(added.onTakenKey ?? ""), [...identity, ...rest]);
+  const { priority, ready, wake = null } = firstDue(birth, place.now);
+  await tx.run(insert(added.onTakenKey ?? ""), [...identity, ...rest, priority, ready, wake]);
   tx.threads.add(place.new_thread);
 }

@@ -1,13 +1,15 @@
 /**
  * Leases (S7): a claim is refused by the lease's time, a write only by the epoch.
  *
- * L1 Claimable runs are found through one partial index on `due`. What another transaction holds is passed over: it is
- *    being claimed, or written to, and is found by the next look.
+ * L1 Claimable runs are found through one partial index on agent, priority and `due`, one seek for each pair: nobody pays
+ *    for the backlog of agents that others run. Some more are looked at than are wanted, and then locked in their order.
+ *    What another transaction holds is passed over: it is being claimed, or written to, and is found by the next look.
  * L2 The thread's position is read after the claim: no run but the claimed one can move it any more, and a run claimed
  *    while it is queued only sees a fresher one.
  */
-import type { RunId, ThreadId } from "../../domain/ids.ts";
-import type { Claim, ClaimRequest, RenewAnswer, Renewal } from "../../ports/store.ts";
+import type { RunId, Scope, ThreadId } from "../../domain/ids.ts";
+import { priorities } from "../../domain/run.ts";
+import type { Claim, ClaimRequest, DueScopes, DueScopesRequest, RenewAnswer, Renewal } from "../../ports/store.ts";
 import { type Access, type RowWait, storeTime } from "./access.ts";
 import type { Queries } from "./database.ts";
 import { type Job, keyOf } from "./jobs.ts";
@@ -20,28 +22,38 @@ interface ClaimRow {
   readonly epoch: number;
   readonly lease_until: number;
   readonly crashes: number;
+  readonly may_start: boolean;
 }
 
-const columns = "runs.no, runs.id, runs.thread_id, runs.agent, runs.epoch, runs.lease_until, runs.crashes";
+const columns = (time: string): string => `runs.no, runs.id, runs.thread_id, runs.agent, runs.epoch, runs.lease_until,
+  runs.crashes, runs.status <> 'created' OR (NOT runs.queued AND runs.ready <= ${storeTime(time)}) AS may_start`;
 
-export const takeDue = `WITH free AS MATERIALIZED (
-    SELECT no, due FROM hf.runs WHERE scope = $1 AND due <= ${storeTime("$5")} AND agent = ANY ($2::text[])
-    ORDER BY due, no LIMIT $3 FOR NO KEY UPDATE SKIP LOCKED
+const levels = `(VALUES ${priorities.map((priority) => `(${priority})`).join(", ")}) AS level (priority)`;
+
+export const takeDue = `WITH candidates AS MATERIALIZED (
+    SELECT found.no FROM unnest($2::text[]) AS wanted (agent) CROSS JOIN ${levels} CROSS JOIN LATERAL (
+      SELECT no, priority, due FROM hf.runs
+      WHERE scope = $1 AND agent = wanted.agent AND priority = level.priority AND due <= ${storeTime("$5")}
+      ORDER BY due, no LIMIT $3::bigint * 3 + 32
+    ) AS found ORDER BY found.priority DESC, found.due, found.no LIMIT $3::bigint * 3 + 32
+  ), free AS MATERIALIZED (
+    SELECT no, priority, due FROM hf.runs WHERE no = ANY (ARRAY(SELECT no FROM candidates)) AND due <= ${storeTime("$5")}
+    ORDER BY priority DESC, due, no LIMIT $3::bigint FOR NO KEY UPDATE SKIP LOCKED
   ), taken AS (
     UPDATE hf.runs SET epoch = epoch + 1, crashes = crashes + 1, lease_until = ${storeTime("$5")} + $4::bigint, claim_id = $6
-    WHERE no = ANY (ARRAY(SELECT no FROM free)) RETURNING ${columns}
+    WHERE no = ANY (ARRAY(SELECT no FROM free)) RETURNING ${columns("$5")}
   )
-  SELECT taken.* FROM taken JOIN free USING (no) ORDER BY free.due, no`;
+  SELECT taken.* FROM taken JOIN free USING (no) ORDER BY free.priority DESC, free.due, no`;
 
 /** Rare, after an unknown outcome only: a walk over the runs that can be claimed is cheaper than one more index. */
-const findClaimed = `SELECT ${columns} FROM hf.runs
+const findClaimed = `SELECT ${columns("$3")} FROM hf.runs
   WHERE scope = $1 AND due IS NOT NULL AND claim_id = $2 AND lease_until IS NOT NULL ORDER BY no LIMIT 1000`;
 
 export function claimJob(access: Access, request: ClaimRequest): Job<readonly Claim[]> {
   const take = async (db: Queries): Promise<readonly Claim[]> => {
     const { scope, agents, limit, leaseMs, claimId } = request;
-    const held = request.again ? await db.all<ClaimRow>(findClaimed, [scope, claimId]) : [];
-    const values = [scope, agents, Math.max(0, limit), leaseMs, access.time(), claimId];
+    const held = request.again ? await db.all<ClaimRow>(findClaimed, [scope, claimId, access.time()]) : [];
+    const values = [scope, [...new Set(agents)], Math.max(0, limit), leaseMs, access.time(), claimId];
     const rows = held.length > 0 ? held : await db.all<ClaimRow>(takeDue, values);
     return rows.length === 0 ? [] : placed(db, rows, request);
   };
@@ -63,6 +75,7 @@ async function placed(db: Queries, rows: readonly ClaimRow[], request: ClaimRequ
     leaseUntil: row.lease_until,
     crashes: row.crashes,
     threadPosition: positions[index]?.position ?? 0,
+    mayStart: row.may_start,
   }));
 }
 
@@ -88,12 +101,35 @@ export function renewJob(access: Access, renewal: Renewal): Job<RenewAnswer> {
   };
 }
 
-export const findNextDue = `SELECT due FROM hf.runs
-  WHERE scope = $1 AND due IS NOT NULL AND agent = ANY ($2::text[]) ORDER BY due, no LIMIT 1`;
+/** The first time in a scope, one seek for each agent and priority. */
+const firstOf = (scope: string): string => `SELECT min(first.due) AS due
+  FROM unnest($2::text[]) AS wanted (agent) CROSS JOIN ${levels} CROSS JOIN LATERAL (
+    SELECT due FROM hf.runs WHERE scope = ${scope} AND agent = wanted.agent AND priority = level.priority AND due IS NOT NULL
+    ORDER BY due, no LIMIT 1
+  ) AS first`;
+
+export const findNextDue: string = firstOf("$1");
 
 export async function nextDue(
   db: Queries,
   { scope, agents }: Pick<ClaimRequest, "scope" | "agents">,
 ): Promise<number | undefined> {
-  return (await db.get<{ due: number }>(findNextDue, [scope, agents]))?.due;
+  return (await db.get<{ due: number | null }>(findNextDue, [scope, agents]))?.due ?? undefined;
+}
+
+/** Jumps from scope to scope: costs the scopes it answers, whatever each of them holds. */
+const findScopes = `WITH RECURSIVE seen (scope) AS (
+    (SELECT scope FROM hf.runs WHERE due IS NOT NULL AND scope > $1 ORDER BY scope LIMIT 1)
+    UNION ALL
+    SELECT (SELECT scope FROM hf.runs WHERE due IS NOT NULL AND scope > seen.scope ORDER BY scope LIMIT 1)
+    FROM seen WHERE seen.scope IS NOT NULL
+  ), page AS MATERIALIZED (SELECT scope FROM seen WHERE scope IS NOT NULL LIMIT $3)
+  SELECT page.scope, (${firstOf("page.scope")}) AS due FROM page ORDER BY page.scope`;
+
+export async function dueScopes(db: Queries, { agents, after, limit }: DueScopesRequest): Promise<DueScopes> {
+  const rows = await db.all<{ scope: Scope; due: number | null }>(findScopes, [after ?? "", agents, limit + 1]);
+  const page = rows.slice(0, limit);
+  const scopes = page.flatMap(({ scope, due }) => (due === null ? [] : [{ scope, due }]));
+  const last = page.at(-1)?.scope;
+  return { scopes, ...(last === undefined || rows.length <= limit ? {} : { next: last }) };
 }

@@ -10,7 +10,7 @@ const end = `WITH left_queue AS (UPDATE hf.runs SET queued = false WHERE no = $1
       SELECT no FROM hf.runs WHERE thread = $2 AND queued AND NOT EXISTS (SELECT FROM left_queue) ORDER BY turn LIMIT 1
     )) AS no
   ),
-  promoted AS (UPDATE hf.runs SET queued = false FROM next WHERE runs.no = next.no)
+  promoted AS (UPDATE hf.runs SET queued = false, ready = greatest(ready, $4) FROM next WHERE runs.no = next.no)
   UPDATE hf.threads SET updated_at = $4,
     position = CASE WHEN EXISTS (SELECT FROM left_queue) THEN position ELSE greatest(position, $3) END,
     active = CASE WHEN EXISTS (SELECT FROM left_queue) THEN active ELSE (SELECT no FROM next) END

@@ -67,18 +67,21 @@ CREATE TABLE hf.runs (
   placed bigint NOT NULL,                  -- thread position after its last commit
   start_key text COLLATE "C" NOT NULL,
   ended_at bigint,                         -- written by the commit that ends it, and by no other
+  priority integer NOT NULL,               -- higher ones are claimed first
+  ready bigint NOT NULL,                   -- since when it may start: birth, start time or promotion, whichever is last
   turn bigint NOT NULL,                    -- place in the queue: no, or -no for one that takes the thread from the active run
   due bigint GENERATED ALWAYS AS (         -- when it may be claimed; NULL while it may not
     CASE
       WHEN status = 'done' THEN NULL
       WHEN (queued OR status = 'waiting') AND wake IS NULL THEN NULL
       WHEN queued OR status = 'waiting' THEN greatest(coalesce(lease_until, 0), wake)
+      WHEN status = 'created' THEN greatest(coalesce(lease_until, 0), least(ready, wake))
       ELSE coalesce(lease_until, 0)
     END
   ) STORED
 ) WITH (fillfactor = 70);
 CREATE UNIQUE INDEX runs_by_id ON hf.runs (scope, id);
-CREATE INDEX runs_due ON hf.runs (scope, due, no) WHERE due IS NOT NULL;
+CREATE INDEX runs_due ON hf.runs (scope, agent, priority, due, no) WHERE due IS NOT NULL;
 CREATE INDEX runs_ended ON hf.runs (scope, ended_at, no) WHERE ended_at IS NOT NULL;
 CREATE INDEX runs_by_start ON hf.runs (thread, start_pos, no) WHERE start_pos IS NOT NULL;
 CREATE INDEX runs_queued ON hf.runs (thread, turn) WHERE queued;

@@ -91,9 +91,9 @@ function refusalOf(tx: Tx, place: Place, { thread, imported }: Prepared): NewThr
 
 const insertRun = `WITH new_run AS (
     INSERT INTO hf.runs (no, scope, id, thread, thread_id, agent, fingerprint, created_at, start_key, turn, queued,
-      status, epoch, head, crashes, start_pos, placed, ended_at)
+      status, epoch, head, crashes, start_pos, placed, priority, ready, ended_at)
     VALUES ($1::bigint, $3::text, $4::text, $2, $5, $6, $7::text, $8::bigint, $9::text, $1::bigint, false, 'done', 0,
-      1 + $10::integer, 0, $11::bigint, $11::bigint + $12::integer, $8::bigint)
+      1 + $10::integer, 0, $11::bigint, $11::bigint + $12::integer, 0, $8::bigint, $8::bigint)
   ), new_key AS (
     INSERT INTO hf.start_keys (scope, key, run, request_hash) VALUES ($3::text, $9::text, $4::text, $13)
   ), new_manifest AS (

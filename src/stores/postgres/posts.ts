@@ -141,7 +141,7 @@ const insert = `WITH fact AS (
     UPDATE hf.tickets SET settlement = $9 WHERE scope = $1::text AND id = $8::text AND run = $3::bigint AND settlement IS NULL
   )
   UPDATE hf.runs SET head = $5::bigint, cancel_seq = coalesce(cancel_seq, $14::bigint),
-    wake = CASE WHEN NOT queued OR $15::boolean THEN $6::bigint ELSE wake END
+    wake = CASE WHEN status <> 'created' OR $15::boolean THEN $6::bigint ELSE wake END
   WHERE no = $3::bigint AND head = $5::bigint - 1`;
 
 async function insertFact(tx: Tx, row: Subject, { post, body }: Prepared): Promise<PostAnswer> {

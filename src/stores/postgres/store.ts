@@ -12,7 +12,7 @@ import type { PruneRuns } from "../../ports/thread-store.ts";
 import { storeClosed } from "../shared/refusals.ts";
 import type { Access } from "./access.ts";
 import { birthJob } from "./births.ts";
-import { claimJob, nextDue, renewJob } from "./claims.ts";
+import { claimJob, dueScopes, nextDue, renewJob } from "./claims.ts";
 import { insertCommits } from "./commit-rows.ts";
 import { commitJob, releaseJob } from "./commits.ts";
 import { contentOf } from "./content.ts";
@@ -88,6 +88,7 @@ export function createPostgresStore(db: Database, options: OpenOptions, deps: St
     claim: (request) => write(() => claimJob(access, request)),
     renew: (renewal) => write(() => renewJob(access, renewal)),
     nextDue: (request) => read((q) => nextDue(q, request)),
+    dueScopes: (request) => read((q) => dueScopes(q, request)),
     run: (key) => read((q) => readRow(q, key)),
     readRun: (request) => read((q) => entriesAfter(q, request)),
     readAll: (request) => read((q) => feed.readAll(q, request)),

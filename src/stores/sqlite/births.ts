@@ -6,6 +6,7 @@ import type { RunId, Scope } from "../../domain/ids.ts";
 import type { RunStatus } from "../../domain/run.ts";
 import type { Birth, BirthAnswer, BusyRun } from "../../ports/store.ts";
 import { isRefused, takeover } from "../shared/busy-rule.ts";
+import { firstDue } from "../shared/first-due.ts";
 import type { Access } from "./access.ts";
 import type { Connection } from "./database.ts";
 import type { Job } from "./group.ts";
@@ -16,8 +17,9 @@ import { nextThreadNo } from "./thread-rows.ts";
 import { listTickets } from "./tickets.ts";
 
 const insertRun = `INSERT INTO runs
-  (no, scope, id, thread, thread_id, agent, fingerprint, created_at, start_key, turn, status, queued, start_pos, epoch, crashes)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0) ON CONFLICT DO NOTHING`;
+  (no, scope, id, thread, thread_id, agent, fingerprint, created_at, start_key, turn, status, queued, start_pos,
+   priority, ready, wake, epoch, crashes)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0) ON CONFLICT DO NOTHING`;
 
 const insertThread = `INSERT INTO threads (no, scope, id, created_at, updated_at, position, erased, active)
   VALUES (?1, ?2, ?3, ?4, ?4, 0, 0, ?5)`;
@@ -101,7 +103,9 @@ export function insertRunRow(
   const { scope, run, thread, agent } = birth.entry.identity;
   const identity = [place.no, scope, run, place.thread, thread, agent, birth.entry.manifest.fingerprint] as const;
   const state = [endedFrom === undefined ? "created" : "done", isQueued ? 1 : 0, endedFrom ?? null] as const;
-  return db.run(insertRun, ...identity, time, birth.key, turn, ...state) === 1;
+  const { priority, ready, wake } = firstDue(birth, time);
+  const due = [priority, ready, endedFrom === undefined ? (wake ?? null) : null] as const;
+  return db.run(insertRun, ...identity, time, birth.key, turn, ...state, ...due) === 1;
 }
 
 const markCancelled = "UPDATE runs SET cancel_seq = ?2, wake = ?3 WHERE no = ?1 AND cancel_seq IS NULL";

@@ -1,27 +1,37 @@
 /**
  * Leases (S7): a claim is refused by the lease's time, a write only by the epoch.
  *
- * L1 Claimable runs are found through one partial index on agent and `due`, one seek per agent: nobody pays for the
- *    backlog of agents that others run. INDEXED BY makes a plan without it an error.
+ * L1 Claimable runs are found through one partial index on agent, priority and `due`, one seek for each pair: nobody pays
+ *    for the backlog of agents that others run. INDEXED BY makes a plan without it an error.
  * L2 A claim that finds nothing takes no write lock when it is alone: idle workers do not disturb busy ones.
  */
-import type { RunId, ThreadId } from "../../domain/ids.ts";
-import type { Claim, ClaimRequest, RenewAnswer, Renewal } from "../../ports/store.ts";
+import type { RunId, Scope, ThreadId } from "../../domain/ids.ts";
+import { priorities } from "../../domain/run.ts";
+import type { Claim, ClaimRequest, DueScopes, DueScopesRequest, RenewAnswer, Renewal } from "../../ports/store.ts";
 import type { Access } from "./access.ts";
 import type { Connection } from "./database.ts";
 import type { Job } from "./group.ts";
 
 export const findDue = `SELECT no, due FROM runs INDEXED BY runs_due
-  WHERE scope = ? AND agent = ? AND due <= ? ORDER BY due, no LIMIT ?`;
+  WHERE scope = ? AND agent = ? AND priority = ? AND due <= ? ORDER BY due, no LIMIT ?`;
 
 export const findNextDue = `SELECT due FROM runs INDEXED BY runs_due
-  WHERE scope = ? AND agent = ? AND due IS NOT NULL ORDER BY due LIMIT 1`;
+  WHERE scope = ? AND agent = ? AND priority = ? AND due IS NOT NULL ORDER BY due LIMIT 1`;
+
+/** Jumps from scope to scope: costs the scopes it answers, whatever each of them holds. */
+export const findScopes = `WITH RECURSIVE found (scope) AS (
+    SELECT (SELECT scope FROM runs INDEXED BY runs_due WHERE due IS NOT NULL AND scope > ?1 ORDER BY scope LIMIT 1)
+    UNION ALL
+    SELECT (SELECT scope FROM runs INDEXED BY runs_due WHERE due IS NOT NULL AND scope > found.scope ORDER BY scope LIMIT 1)
+    FROM found WHERE found.scope IS NOT NULL
+  )
+  SELECT scope FROM found WHERE scope IS NOT NULL LIMIT ?2`;
 
 /** Rare, after an unknown outcome only: a walk over the runs that can be claimed is cheaper than one more index. */
 const findClaimed = `SELECT no FROM runs INDEXED BY runs_due
   WHERE scope = ? AND due IS NOT NULL AND claim_id = ? AND lease_until IS NOT NULL ORDER BY no LIMIT 1000`;
 
-const columns = `id, thread_id, agent, epoch, lease_until, crashes,
+const columns = `id, thread_id, agent, epoch, lease_until, crashes, status = 'created' AS is_new, queued, ready,
   (SELECT position FROM threads WHERE threads.no = runs.thread) AS position`;
 const takeRun = `UPDATE runs SET epoch = epoch + 1, crashes = crashes + 1, lease_until = ?2, claim_id = ?3
   WHERE no = ?1 RETURNING ${columns}`;
@@ -34,6 +44,9 @@ interface ClaimRow {
   readonly epoch: number;
   readonly lease_until: number;
   readonly crashes: number;
+  readonly is_new: number;
+  readonly queued: number;
+  readonly ready: number;
   readonly position: number;
 }
 
@@ -53,7 +66,7 @@ function writeClaims(access: Access, request: ClaimRequest): readonly Claim[] {
     held.length > 0
       ? held.map(({ no }) => db.get<ClaimRow>(readClaim, no))
       : dueRuns(access, request).map((no) => db.get<ClaimRow>(takeRun, no, now() + request.leaseMs, claimId));
-  return rows.flatMap((row) => (row ? [claimOf(row, request)] : []));
+  return rows.flatMap((row) => (row ? [claimOf(row, request, now())] : []));
 }
 
 interface DueRun {
@@ -64,12 +77,19 @@ interface DueRun {
 function dueRuns({ db, now }: Access, { scope, agents, limit }: ClaimRequest): readonly number[] {
   const most = Math.max(0, limit);
   const time = now();
-  const due = [...new Set(agents)].flatMap((agent) => db.all<DueRun>(findDue, scope, agent, time, most));
-  const oldest = due.sort((a, b) => a.due - b.due || a.no - b.no).slice(0, most);
-  return oldest.map(({ no }) => no);
+  const names = [...new Set(agents)];
+  const runs: number[] = [];
+  for (const priority of priorities) {
+    const left = most - runs.length;
+    if (left === 0) break;
+    const due = names.flatMap((agent) => db.all<DueRun>(findDue, scope, agent, priority, time, left));
+    const oldest = due.sort((a, b) => a.due - b.due || a.no - b.no).slice(0, left);
+    runs.push(...oldest.map(({ no }) => no));
+  }
+  return runs;
 }
 
-function claimOf(row: ClaimRow, { scope }: ClaimRequest): Claim {
+function claimOf(row: ClaimRow, { scope }: ClaimRequest, now: number): Claim {
   return {
     scope,
     run: row.id,
@@ -79,6 +99,7 @@ function claimOf(row: ClaimRow, { scope }: ClaimRequest): Claim {
     leaseUntil: row.lease_until,
     crashes: row.crashes,
     threadPosition: row.position,
+    mayStart: row.is_new === 0 || (row.queued === 0 && row.ready <= now),
   };
 }
 
@@ -97,6 +118,19 @@ export function renewJob({ db, now }: Access, renewal: Renewal): Job<RenewAnswer
 }
 
 export function nextDue(db: Connection, { scope, agents }: Pick<ClaimRequest, "scope" | "agents">): number | undefined {
-  const due = agents.flatMap((agent) => db.get<{ due: number }>(findNextDue, scope, agent)?.due ?? []);
+  const due = agents.flatMap((agent) =>
+    priorities.flatMap((priority) => db.get<{ due: number }>(findNextDue, scope, agent, priority)?.due ?? []),
+  );
   return due.length === 0 ? undefined : Math.min(...due);
+}
+
+export function dueScopes(db: Connection, { agents, after, limit }: DueScopesRequest): DueScopes {
+  const looked = db.all<{ scope: Scope }>(findScopes, after ?? "", limit + 1).map(({ scope }) => scope);
+  const page = looked.slice(0, limit);
+  const scopes = page.flatMap((scope) => {
+    const due = nextDue(db, { scope, agents });
+    return due === undefined ? [] : [{ scope, due }];
+  });
+  const last = page.at(-1);
+  return { scopes, ...(last === undefined || looked.length <= limit ? {} : { next: last }) };
 }

@@ -130,6 +130,7 @@ function changeStatus(access: Access, place: Place, change: Written & { readonly
 }
 
 const leaveQueue = "UPDATE runs SET queued = 0 WHERE no = ? AND queued = 1";
+const promote = "UPDATE runs SET queued = 0, ready = max(ready, ?2) WHERE no = ?1 AND queued = 1";
 const nextQueued = "SELECT no FROM runs INDEXED BY runs_queued WHERE thread = ? AND queued = 1 ORDER BY turn LIMIT 1";
 const handOver = "UPDATE threads SET position = max(position, ?2), active = ?3, updated_at = ?4 WHERE no = ?1";
 const touch = "UPDATE threads SET updated_at = ?2 WHERE no = ?1";
@@ -145,7 +146,7 @@ function end(access: Access, place: Place, { commit, changes, at }: Written): vo
   const born = birth && writeSuccessor(access, place, { birth, time: at });
   const next = born ?? db.get<{ no: number }>(nextQueued, place.thread)?.no ?? null;
   db.run(handOver, place.thread, commit.position + changes.messages, next, at);
-  if (next !== null) db.run(leaveQueue, next);
+  if (next !== null) db.run(promote, next, at);
 }
 
 /** The epoch and the head fit, but the run has ended or nothing was offered. */

@@ -59,17 +59,20 @@ CREATE TABLE runs (
   start_pos INTEGER,               -- thread position at which it started
   start_key TEXT NOT NULL,
   ended_at INTEGER,                -- written by the commit that ends it, and by no other
+  priority INTEGER NOT NULL,       -- higher ones are claimed first
+  ready INTEGER NOT NULL,          -- since when it may start: birth, start time or promotion, whichever is last
   turn INTEGER NOT NULL,           -- place in the queue: no, or -no for one that takes the thread from the active run
   due INTEGER GENERATED ALWAYS AS ( -- when it may be claimed; NULL while it may not
     CASE
       WHEN status = 'done' THEN NULL
       WHEN queued = 1 OR status = 'waiting' THEN max(coalesce(lease_until, 0), wake)
+      WHEN status = 'created' THEN max(coalesce(lease_until, 0), min(ready, coalesce(wake, ready)))
       ELSE coalesce(lease_until, 0)
     END
   ) VIRTUAL
 ) STRICT;
 CREATE UNIQUE INDEX runs_by_id ON runs (scope, id);
-CREATE INDEX runs_due ON runs (scope, agent, due) WHERE due IS NOT NULL;
+CREATE INDEX runs_due ON runs (scope, agent, priority, due) WHERE due IS NOT NULL;
 CREATE INDEX runs_ended ON runs (scope, ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX runs_by_start ON runs (thread, start_pos) WHERE start_pos IS NOT NULL;
 CREATE INDEX runs_queued ON runs (thread, turn) WHERE queued = 1;

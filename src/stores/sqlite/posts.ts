@@ -49,7 +49,7 @@ interface Posted {
   readonly at: number;
 }
 
-const wakeRun = `UPDATE runs SET wake = CASE WHEN queued = 0 OR ?3 THEN ?2 ELSE wake END,
+const wakeRun = `UPDATE runs SET wake = CASE WHEN status <> 'created' OR ?3 THEN ?2 ELSE wake END,
   cancel_seq = coalesce(cancel_seq, ?4) WHERE no = ?1`;
 
 function project(db: Connection, run: PostedRun, { post, seq, at }: Posted): PostAnswer {

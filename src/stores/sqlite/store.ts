@@ -14,7 +14,7 @@ import type { DeleteAnswer, PruneRuns } from "../../ports/thread-store.ts";
 import { storeClosed } from "../shared/refusals.ts";
 import type { Access } from "./access.ts";
 import { birthJob } from "./births.ts";
-import { claimJob, nextDue, renewJob } from "./claims.ts";
+import { claimJob, dueScopes, nextDue, renewJob } from "./claims.ts";
 import { commitJob, releaseJob } from "./commits.ts";
 import { contentOf } from "./content.ts";
 import type { Connection } from "./database.ts";
@@ -83,6 +83,7 @@ function createSqliteStore(db: Connection, { path, clock, logger }: StoreContext
     claim: (request) => write(() => claimJob(access, request)),
     renew: (renewal) => write(() => renewJob(access, renewal)),
     nextDue: (request) => read(() => nextDue(db, request)),
+    dueScopes: (request) => read(() => dueScopes(db, request)),
     run: (key) => read(() => readRow(db, key)),
     readRun: (request) => read(() => readRun(access, request)),
     readAll: (request) => read(() => readAll(db, request)),

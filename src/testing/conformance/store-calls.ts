@@ -52,7 +52,7 @@ export async function callOf(command: Exclude<Command, { do: "advance" }>, world
   const seen = await look(world, scope, command);
   switch (command.do) {
     case "create":
-      return (store) => store.create(birthIn(scope, command));
+      return (store) => store.create(birthIn(scope, command, world));
     case "commit": {
       const commit = commitOf(command, seen, world);
       return (store) => store.commit(commit);
@@ -174,7 +174,12 @@ async function runFor(
   return existing[command.run % Math.max(1, existing.length)] ?? named;
 }
 
-function birthIn(scope: Scope, command: Extract<Command, { do: "create" }>): ReturnType<typeof birthOf> {
+function birthIn(
+  scope: Scope,
+  command: Extract<Command, { do: "create" }>,
+  { now }: World,
+): ReturnType<typeof birthOf> {
+  const { priority, startIn, deadlineIn } = command;
   return birthOf(runNames[command.run] ?? "none", {
     scope,
     thread: threadNames[command.thread] ?? "none",
@@ -182,5 +187,8 @@ function birthIn(scope: Scope, command: Extract<Command, { do: "create" }>): Ret
     key: `k${command.key}`,
     requestHash: `h${command.hash}`,
     ...(command.rule === undefined ? {} : { whenBusy: command.rule }),
+    ...(priority === undefined ? {} : { priority }),
+    ...(startIn === undefined ? {} : { startAt: now + startIn }),
+    ...(deadlineIn === undefined ? {} : { deadlineAt: now + deadlineIn }),
   });
 }

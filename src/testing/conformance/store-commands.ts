@@ -62,6 +62,10 @@ export type Command =
       readonly key: number;
       readonly hash: number;
       readonly rule?: BusyRule;
+      readonly priority?: number;
+      /** From now. */
+      readonly startIn?: number;
+      readonly deadlineIn?: number;
     })
   | {
       readonly do: "claim";
@@ -175,6 +179,7 @@ function drawBirths(draw: Draw): Batch {
   return Array.from({ length: 2 + draw(3) }, (_, run) => ({
     ...{ do: "create", scope: 0, run, thread: draw(2), agent: draw(5) === 0 ? 1 : 0, key: run, hash: 0 },
     ...(draw(2) === 0 ? {} : { rule: pickOf(draw, rules) }),
+    ...drawTimes(draw),
   }));
 }
 
@@ -226,6 +231,15 @@ function drawBirth(draw: Draw, target: Target): Command {
     key: draw(8),
     hash: draw(6) === 0 ? 1 : 0,
     ...(draw(2) === 0 ? {} : { rule: pickOf(draw, rules) }),
+    ...drawTimes(draw),
+  };
+}
+
+function drawTimes(draw: Draw): Pick<Extract<Command, { do: "create" }>, "priority" | "startIn" | "deadlineIn"> {
+  return {
+    ...(draw(3) === 0 ? { priority: draw(5) - 2 } : {}),
+    ...(draw(5) === 0 ? { startIn: draw(300) - 50 } : {}),
+    ...(draw(4) === 0 ? { deadlineIn: draw(400) } : {}),
   };
 }
 

@@ -18,12 +18,20 @@ export function rowReads(scope: Scope): Reads {
   for (const agent of agentNames) reads[`nextDue ${agent}`] = (store) => store.nextDue({ scope, agents: [agent] });
   return {
     ...reads,
+    dueScopes: (store) => dueIn(store, scope),
     tickets: (store) => store.tickets({ scope, limit: 1_000 }),
     contents: (store) => Promise.all([0, 1, 2].map((n) => store.content(contentOf(`c${n}`, scope)))),
     nextDelivery: (store) => store.nextDelivery({ scope }),
     threads: async (store) => (await store.threads({ scope, order: "oldest", limit: 9 })).map(numberless),
     runs: async (store) => (await store.runs({ scope, order: "newest", limit: 9 })).map(numberless),
   };
+}
+
+/** Lists share the store: only what is said about this scope. */
+async function dueIn(store: Store, scope: Scope): Promise<unknown> {
+  const before = `${scope.slice(0, -1)}` as Scope;
+  const { scopes } = await store.dueScopes({ agents: agentNames, after: before, limit: 3 });
+  return scopes.filter((each) => each.scope === scope);
 }
 
 export function allReads(label: string, first: FirstPositions): Reads {

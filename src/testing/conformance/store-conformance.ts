@@ -11,6 +11,7 @@ import { erasure } from "./store-erasure.ts";
 import type { StoreCheck } from "./store-fixtures.ts";
 import { inputs } from "./store-inputs.ts";
 import { lists } from "./store-lists.ts";
+import { order } from "./store-order.ts";
 import { outbox } from "./store-outbox.ts";
 import { posts } from "./store-posts.ts";
 import { pruning } from "./store-pruning.ts";
@@ -28,6 +29,7 @@ export const storeConformance: Record<string, StoreCheck> = {
   ...successors,
   ...transactions,
   ...claims,
+  ...order,
   ...reads,
   ...threads,
   ...lists,

@@ -102,6 +102,9 @@ export interface BirthOptions {
   readonly requestHash?: string;
   readonly whenBusy?: BusyRule;
   readonly by?: string;
+  readonly priority?: number;
+  readonly startAt?: number;
+  readonly deadlineAt?: number;
 }
 
 export function birthOf(run: string, options: BirthOptions = {}): Birth {
@@ -111,6 +114,11 @@ export function birthOf(run: string, options: BirthOptions = {}): Birth {
   const rule = {
     ...(options.whenBusy === undefined ? {} : { whenBusy: options.whenBusy }),
     ...(options.by === undefined ? {} : { by: options.by }),
+  };
+  const times = {
+    ...(options.priority === undefined ? {} : { priority: options.priority }),
+    ...(options.startAt === undefined ? {} : { startAt: options.startAt }),
+    ...(options.deadlineAt === undefined ? {} : { deadlineAt: options.deadlineAt }),
   };
   const lineage = { origin: "user", mode: "foreground", adapter: "internal" } as const;
   return {
@@ -125,6 +133,7 @@ export function birthOf(run: string, options: BirthOptions = {}): Birth {
       input,
       manifest: { fingerprint: `print-${agent}` as Fingerprint },
       budget: { steps: 9 },
+      ...times,
     },
   };
 }

@@ -138,11 +138,14 @@ function waysOf(run: WatchedRun, input: InputId, watch: Watch): readonly string[
   const message = received?.type === "input-received" ? received.message.id : undefined;
   const left = successorOf(run, watch)?.state.created.request.inputIds.filter((id) => id === message) ?? [];
   const last = run.entries.at(-1);
-  const ended = last?.type === "run-ended" && run.cancelSeq !== undefined ? (last.unread ?? []) : [];
+  const ended =
+    last?.type === "run-ended" && (run.cancelSeq !== undefined || run.state.startedAt === undefined)
+      ? (last.unread ?? [])
+      : [];
   return [
     ...Array.from({ length: run.takenInputs.get(input) ?? 0 }, () => "read"),
     ...left.map(() => "left to a successor"),
-    ...ended.filter((id) => id === input).map(() => "unread at a cancel"),
+    ...ended.filter((id) => id === input).map(() => "unread at the end"),
   ];
 }
 

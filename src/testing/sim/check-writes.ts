@@ -92,7 +92,9 @@ export function checkPost(post: Post, answer: PostAnswer | undefined, write: Wri
   if (expected === 0) return checkUntouched(what, write);
   run.postKeys.add(post.key);
   if (after.crashes !== before.crashes) report("crash-count", `${what} changed the count`);
-  if (!before.queued && after.wake !== now) report("wake-set-at-head", `${what} set wake to ${after.wake}`);
+  const wakes = before.status !== "created" || post.fact.type === "cancel-requested";
+  const wake = wakes ? now : before.wake;
+  if (after.wake !== wake) report("wake-set-at-head", `${what} set wake to ${after.wake}, not ${wake}`);
   if (post.fact.type === "ticket-decided") checkGuard(post, run.tickets.get(post.fact.ticket)?.ticket, write);
 }
 
@@ -114,7 +116,8 @@ export function checkClaim(request: ClaimRequest, claim: Claim, write: Write): v
     report("crash-count", `${what}: crashes were ${before.crashes} and are ${after.crashes}`);
   }
   if (before.leaseUntil !== undefined && before.leaseUntil > now) report("lease", `${what}: held by another`);
-  if (before.queued && run.cancelSeq === undefined) report("one-active-run", `${what}: it is queued`);
+  const mayEnd = run.cancelSeq !== undefined || (run.state.created.deadlineAt ?? now + 1) <= now;
+  if (before.queued && (claim.mayStart || !mayEnd)) report("one-active-run", `${what}: it is queued`);
   const due = before.status === "created" || before.status === "running" || (before.wake ?? now + 1) <= now;
   if (!due || before.status === "done") report("lease", `${what}: ${before.status} and not due`);
 }
