@@ -1,5 +1,5 @@
 /** A worker of the campaign: node worker.ts <folder>. It works until it is killed. */
-import { createRuntime } from "holdfast";
+import { createWorker } from "holdfast";
 import { createClerk } from "./clerk.ts";
 import { logs } from "./evidence.ts";
 import { createFailpoints, tellReady } from "./failpoints.ts";
@@ -12,6 +12,6 @@ const store = wrappedStore(storeOf(folder), points, logs.worker(folder, process.
 const { toolsUrl, concurrency } = placeOf(folder);
 const agents = [createClerk(toolsUrl, points)];
 const logger = { warn: () => undefined, note: () => undefined };
-await createRuntime({ agents, store, leaseMs, concurrency, pollMs: 200, logger });
+await createWorker({ agents, store, leaseMs, concurrency, pollMs: 200, logger });
 tellReady();
 process.once("disconnect", () => process.exit());
