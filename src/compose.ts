@@ -2,6 +2,8 @@
 import { createInProcessBackend } from "./backends/in-process.ts";
 import { createInMemoryBus } from "./buses/in-memory.ts";
 import { createClaimingDispatcher } from "./dispatchers/claiming.ts";
+import { createOutboxRelay } from "./dispatchers/outbox-relay.ts";
+import { createRetention } from "./dispatchers/retention.ts";
 import { defaultScope, parseId, type Scope } from "./domain/ids.ts";
 import type { BoundAgent, EngineDeps } from "./engine/deps.ts";
 import { defaultLimits } from "./engine/limits.ts";
@@ -67,9 +69,11 @@ export function composeWorker(
   const dispatcher = agentNames.length === 0 ? undefined : createClaimingDispatcher(worker);
   if (dispatcher) ports.bus.pieces?.offer(live);
   dispatcher?.serve((held) => backend.executeRoot(held));
+  const relay = dispatcher && createOutboxRelay(worker);
+  const retention = dispatcher && settings.retention && createRetention({ ...worker, ...settings.retention });
   async function close(): Promise<void> {
     try {
-      await dispatcher?.close();
+      await Promise.all([dispatcher?.close(), relay?.close(), retention?.close()]);
     } finally {
       await closeBoth(ports);
     }

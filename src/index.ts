@@ -1,6 +1,7 @@
 /** The front door: everything a user imports from "holdfast". The only re-export file besides the other entries. */
 export { createRuntime } from "./create-runtime.ts";
 export { createWorker, type Worker } from "./create-worker.ts";
+export type { RetentionPolicy } from "./dispatchers/retention.ts";
 export { type Agent, type AgentOptions, agent } from "./domain/agent.ts";
 export type { Delta, MessagePartial, MessageRetracted } from "./domain/delta.ts";
 export { type ErrorCode, errorCatalogue, HoldfastError, isHoldfastError, ToolFailure } from "./domain/errors.ts";
@@ -23,7 +24,7 @@ export {
 } from "./domain/tool.ts";
 export type { RuntimeOptions, WorkerOptions } from "./options.ts";
 export type { Model, ModelPart, ModelRequest } from "./ports/provider.ts";
-export type { StoreDefinition } from "./ports/store.ts";
+export type { EvidenceRow, StoreDefinition } from "./ports/store.ts";
 export type { ListedRun, PlacedMessage } from "./ports/thread-store.ts";
 export { runWorker } from "./run-worker.ts";
 export type { NewMessage } from "./runtime/new-message.ts";
@@ -34,6 +35,7 @@ export type {
   Idle,
   ListRuns,
   ListTickets,
+  PruneOptions,
   Run,
   RunResult,
   Runs,

@@ -1,4 +1,5 @@
 /** What createRuntime and createWorker take, and every problem with it at once. */
+import type { RetentionPolicy } from "./dispatchers/retention.ts";
 import type { Agent } from "./domain/agent.ts";
 import { HoldfastError } from "./domain/errors.ts";
 import { idProblem } from "./domain/ids.ts";
@@ -30,6 +31,8 @@ export interface WorkerOptions {
   /** How long close() lets running work settle, in milliseconds. */
   readonly closeGraceMs?: number;
   readonly limits?: Partial<EngineLimits>;
+  /** Finished runs are erased when they are old; kept for ever unless said. */
+  readonly retention?: RetentionPolicy;
 }
 
 export interface RuntimeOptions extends Partial<WorkerOptions> {
@@ -49,6 +52,7 @@ const workerOptions = [
   "pollMs",
   "closeGraceMs",
   "limits",
+  "retention",
 ] as const satisfies readonly (keyof WorkerOptions)[];
 
 const day = 24 * 60 * 60_000;
@@ -97,6 +101,7 @@ function check(options: RuntimeOptions, problems: Problems): readonly Agent<unkn
   problems.integer("closeGraceMs", 0, day);
   checkLimits(options?.limits, problems);
   const agents = checkAgents(options?.agents, problems);
+  checkRetention(options ?? {}, problems);
   checkTransactions(options ?? {}, problems);
   return agents;
 }
@@ -110,6 +115,16 @@ function checkLimits(limits: RuntimeOptions["limits"], problems: Problems): void
   const inner = new Problems(limits, Object.keys(defaultLimits));
   for (const name of Object.keys(defaultLimits)) inner.integer(name, 1, 366 * day);
   problems.include("limits", inner);
+}
+
+function checkRetention({ retention, agents = [] }: RuntimeOptions, problems: Problems): void {
+  if (retention === undefined) return;
+  const inner = new Problems(retention, ["keepFinishedMs", "everyMs"]);
+  if (retention?.keepFinishedMs === undefined) inner.add("keepFinishedMs: must be given");
+  inner.integer("keepFinishedMs", 1, 36_500 * day);
+  inner.integer("everyMs", 1, 366 * day);
+  problems.include("retention", inner);
+  if (agents.length === 0) problems.add("retention: needs agents: only a process that runs some erases old runs");
 }
 
 /** L8: a tool that cannot write where it was made to is refused before anything runs. */

@@ -50,6 +50,10 @@ export function createRunHandle(id: RunId, desk: Desk, hub: WatchHub): Run<strin
       yield* watch(await runSource(id, desk, hub), checked, desk.closed);
     },
     terminalEvent: () => terminalEvent(held),
+    async evidence() {
+      await rowOf(held);
+      return desk.store.evidence(held.key);
+    },
     async send(input, options = {}) {
       await rowOf(held);
       return sendInput({ run: id, input, options: checkAct(options, `Run ${id} cannot be sent this`) }, desk);

@@ -1,4 +1,4 @@
-/** Runs as a user lists, counts, forks and erases them. */
+/** Runs as a user lists, counts, forks, erases and prunes them. */
 import type { Agent } from "../domain/agent.ts";
 import { HoldfastError } from "../domain/errors.ts";
 import { parseId, type RunId, type ThreadId } from "../domain/ids.ts";
@@ -7,10 +7,10 @@ import { Problems } from "../domain/problems.ts";
 import { loadState } from "../engine/load.ts";
 import { inOrder } from "../engine/transcript.ts";
 import type { ListedRun, PlacedMessage, RunFilter } from "../ports/thread-store.ts";
-import type { Desk } from "./desk.ts";
+import { type Desk, surely } from "./desk.ts";
 import { pageProblems, readPage } from "./pages.ts";
 import { noSuchRun } from "./refusals.ts";
-import type { ForkOptions, ListRuns, Runs } from "./runtime.ts";
+import type { ForkOptions, ListRuns, PruneOptions, Runs } from "./runtime.ts";
 import { startRun } from "./start-run.ts";
 import { deleted, deleteSurely } from "./threads.ts";
 
@@ -18,7 +18,7 @@ const statuses = ["created", "running", "waiting", "done"];
 const filterNames = ["thread", "agent", "status"];
 const messagePage = 256;
 
-export function createRunLists(desk: Desk): Pick<Runs, "list" | "count" | "erase"> {
+export function createRunLists(desk: Desk): Pick<Runs, "list" | "count" | "erase" | "prune"> {
   return {
     async list(options = {}) {
       const filter = filterOf(options, pageProblems(options, filterNames), desk);
@@ -32,7 +32,25 @@ export function createRunLists(desk: Desk): Pick<Runs, "list" | "count" | "erase
       if (answer.kind === "not-found") throw noSuchRun(key.run, desk);
       deleted(answer, `run ${id}`);
     },
+    prune: async (options) => pruneRuns(options, desk),
   };
+}
+
+const defaultPruned = 100;
+const mostPruned = 1_000;
+
+async function pruneRuns(options: PruneOptions, desk: Desk): Promise<readonly RunId[]> {
+  const problems = new Problems(options, ["finishedBefore", "limit"]);
+  problems.check("finishedBefore", (time) => Number.isFinite(timeOf(time)), "must be a date or milliseconds");
+  problems.integer("limit", 1, mostPruned);
+  problems.refuse("invalid-options", "Runs cannot be pruned like this");
+  const { finishedBefore, limit = defaultPruned } = options;
+  const what = { scope: desk.scope, ended: { before: Math.floor(timeOf(finishedBefore)) }, limit };
+  return surely("Pruning finished runs", desk, () => desk.store.prune(what));
+}
+
+function timeOf(time: unknown): number {
+  return time instanceof Date || typeof time === "number" ? Number(time) : Number.NaN;
 }
 
 function filterOf(wanted: ListRuns, problems: Problems, desk: Desk): RunFilter {

@@ -11,6 +11,7 @@ import type { RunStatus, Usage } from "../domain/run.ts";
 import type { RunView } from "../domain/run-view.ts";
 import type { Decision, TicketCall, TicketKind } from "../domain/ticket.ts";
 import type { Tool } from "../domain/tool.ts";
+import type { EvidenceRow } from "../ports/store.ts";
 import type { ListedRun } from "../ports/thread-store.ts";
 import type { NewMessage } from "./new-message.ts";
 import type { Page, PageOptions } from "./pages.ts";
@@ -107,6 +108,8 @@ export interface Run<Output = string> {
   terminalEvent(): Promise<RunEvent | undefined>;
   /** Gives the run a message, read at its next step or natural end. */
   send(input: StartInput, options?: ActOptions): Promise<SentInput>;
+  /** What was learned about it after its end, or could not be delivered; the oldest first. */
+  evidence(): Promise<readonly EvidenceRow[]>;
   /** The run stops at its next quiet moment and waits on a pause ticket. */
   pause(options?: ActOptions & { readonly reason?: string }): Promise<void>;
 }
@@ -240,6 +243,13 @@ export interface ForkOptions {
   readonly key?: string;
 }
 
+export interface PruneOptions {
+  /** Runs that ended before this time go; a date, or milliseconds. */
+  readonly finishedBefore: Date | number;
+  /** Most runs to erase now; 100 unless said. */
+  readonly limit?: number;
+}
+
 export interface Runs {
   /** A handle; asks the store only when it is used. */
   get(id: string): Run<JsonValue | string>;
@@ -250,6 +260,11 @@ export interface Runs {
   fork<Output>(id: string, agent: Agent<Output>, options: ForkOptions): Promise<Run<Output>>;
   /** Takes a finished run and everything of it away. */
   erase(id: string): Promise<void>;
+  /**
+   * Takes the oldest finished runs away, each whole, and answers which; none that is still to deliver something. Where the
+   * first answer was lost on its way, what that one erased is not in the list.
+   */
+  prune(options: PruneOptions): Promise<readonly RunId[]>;
 }
 
 export interface Runtime {

@@ -14,6 +14,7 @@ import {
   type ListRuns,
   type ListTickets,
   type PageOptions,
+  type PruneOptions,
   type ToolContext,
   tool,
   type WatchOptions,
@@ -38,6 +39,7 @@ async function start(options: never): Promise<void> {
 test.each([
   ["createRuntime", () => createRuntime(unknown)],
   ["limits", () => createRuntime({ limits: unknown })],
+  ["retention", () => createRuntime({ agents: [helper], retention: unknown })],
   ["sqlite", () => sqlite("never-opened.db", unknown)],
   ["postgres", () => postgres(unknown)],
   ["agent", () => agent(unknown)],
@@ -83,6 +85,8 @@ test("the page has the options of watching, forking and lists", () => {
   expect(namesIn(page, "The filter of runtime.watch")).toEqual(Object.keys(filter).sort());
   expect(namesIn(page, "Pages")).toEqual(Object.keys(pages).sort());
   expect(namesIn(page, "runs.list")).toEqual(Object.keys(runs).sort());
+  const prune: Record<keyof PruneOptions, 1> = { finishedBefore: 1, limit: 1 };
+  expect(namesIn(page, "runs.prune")).toEqual(Object.keys(prune).sort());
   expect(namesIn(page, "runs.fork")).toEqual(Object.keys(fork).sort());
   expect(namesIn(page, "threads.create")).toEqual(Object.keys(thread).sort());
 });
