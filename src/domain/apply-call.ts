@@ -96,6 +96,7 @@ export function applyOpened(state: RunState, entry: EntryStamp & TicketOpened): 
   const opened = { ...state, tickets: [...state.tickets, ticket] };
   if (ticket.kind === "timer") return { ...opened, timers: state.timers + 1 };
   if (ticket.kind === "quarantined") return { ...opened, quarantines: state.quarantines + 1 };
+  if (ticket.kind === "missing-capability") return { ...opened, missed: state.missed + 1 };
   if (ticket.kind === "pause") return { ...opened, pauses: state.pauses + 1 };
   if (!ticket.call) throw new HoldfastError("illegal-transition", `Ticket ${ticket.id} names no call`);
   return withCall(opened, ticket.call.id, (call) =>

@@ -34,6 +34,7 @@ export function birth(entry: EntryStamp & RunCreated): RunState {
     timers: 0,
     pauses: 0,
     quarantines: 0,
+    missed: 0,
   };
 }
 

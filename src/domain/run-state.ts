@@ -38,6 +38,7 @@ export interface RunState {
   readonly timers: number;
   readonly pauses: number;
   readonly quarantines: number;
+  readonly missed: number;
   /** The claim under which the present wait began. */
   readonly waitingSince?: number | null;
   /** Seq of the last assistant message. */

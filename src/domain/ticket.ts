@@ -2,7 +2,14 @@
 import type { CallId, RunId, ThreadId, TicketId } from "./ids.ts";
 import type { JsonValue } from "./json.ts";
 
-export type TicketKind = "approval" | "input" | "unknown-outcome" | "pause" | "timer" | "quarantined";
+export type TicketKind =
+  | "approval"
+  | "input"
+  | "unknown-outcome"
+  | "pause"
+  | "timer"
+  | "quarantined"
+  | "missing-capability";
 
 /** What a decision does with the call: run it, be its result, or be handed to its code. */
 export type ResumeMode = "replay" | "use-decision-as-result" | "pass-decision-to-tool";
@@ -53,8 +60,8 @@ export type Decision =
 /** Only the engine, through the worker door. */
 export type EngineDecision = { readonly kind: "elapsed" } | { readonly kind: "closed"; readonly why: ClosedWhy };
 
-/** A ticket that the engine closed because nobody can answer it any more. */
-export type ClosedWhy = "cancelled" | "timed-out" | "run-ended" | "interrupted" | "superseded";
+/** A ticket that the engine closed because nobody can answer it any more, or because what was missing was found. */
+export type ClosedWhy = "cancelled" | "timed-out" | "run-ended" | "interrupted" | "superseded" | "found";
 
 export type DecisionKind = Decision["kind"];
 
@@ -65,6 +72,7 @@ export const ticketVerbs: Readonly<Record<TicketKind, readonly DecisionKind[]>> 
   "unknown-outcome": ["mark-done", "mark-failed", "run-again", "cancel-run"],
   pause: ["release", "cancel-run"],
   quarantined: ["release", "cancel-run"],
+  "missing-capability": ["release", "cancel-run"],
   timer: [],
 };
 

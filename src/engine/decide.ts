@@ -9,6 +9,7 @@
  * D5 Every call ends with exactly one result, every ticket with exactly one decision, every run with one run-ended.
  * D6 An intent of a claim that is gone is closed by its class, never ignored.
  * D7 A run that may not start yet is ended, or left alone until its deadline.
+ * D8 Without the agent's code nothing is judged, intended or closed by its class: the run ends or waits.
  */
 import type { EntryBody } from "../domain/entry.ts";
 import type { EffectId } from "../domain/ids.ts";
@@ -16,7 +17,7 @@ import type { RunState } from "../domain/run-state.ts";
 import { advance } from "./advance.ts";
 import { type Circumstances, type Draft, emit, openDraft, wakeBy } from "./draft.ts";
 import { finish, urgentEnd } from "./finish.ts";
-import { openQuarantine, rest } from "./rest.ts";
+import { closeMissing, openMissing, openQuarantine, rest } from "./rest.ts";
 import { takeFact } from "./take-fact.ts";
 import type { Fact, Order } from "./work.ts";
 
@@ -44,6 +45,8 @@ export function decide(state: RunState, facts: readonly Fact[], at: Circumstance
 
 function goOn(draft: Draft): void {
   if (draft.state.status === "created") begin(draft);
+  if (!draft.at.capable) return openMissing(draft);
+  closeMissing(draft);
   if (draft.at.crashes > draft.at.limits.crashes) return openQuarantine(draft);
   const ending = advance(draft);
   if (ending) finish(draft, ending);

@@ -22,6 +22,8 @@ export interface Circumstances {
   /** False: the run was claimed only to end it. */
   readonly mayStart: boolean;
   readonly crashes: number;
+  /** This process has the agent. Without it a run can only end, or wait for someone who has it. */
+  readonly capable: boolean;
   readonly threadPosition: number;
   readonly limits: EngineLimits;
   readonly hash: Hash;

@@ -2,8 +2,9 @@
 
 import { HoldfastError } from "../domain/errors.ts";
 import type { RunState } from "../domain/run-state.ts";
-import { type Draft, emit, wakeBy } from "./draft.ts";
-import { openPause, openQuarantined, openTimer } from "./tickets.ts";
+import { engine, type TicketKind } from "../domain/ticket.ts";
+import { act, type Draft, emit, wakeBy } from "./draft.ts";
+import { openMissingCapability, openPause, openQuarantined, openTimer } from "./tickets.ts";
 
 export function rest(draft: Draft): void {
   const due = draft.wakeAt;
@@ -28,6 +29,20 @@ export function openQuarantine(draft: Draft): void {
   wakeBy(draft, draft.state.created.deadlineAt);
 }
 
+/** D8. */
+export function openMissing(draft: Draft): void {
+  if (!has(draft.state, "missing-capability")) openMissingCapability(draft);
+  if (draft.state.status === "running") wait(draft);
+  wakeBy(draft, draft.state.created.deadlineAt);
+}
+
+export function closeMissing(draft: Draft): void {
+  for (const { id, kind } of draft.state.tickets) {
+    if (kind !== "missing-capability") continue;
+    act(draft, { type: "ticket-decided", ticket: id, decision: { kind: "closed", why: "found" }, by: engine, key: id });
+  }
+}
+
 function wait(draft: Draft): void {
   const { tickets, created } = draft.state;
   if (tickets.length === 0) {
@@ -44,6 +59,6 @@ export function isBusy(draft: Draft): boolean {
   return step?.model.open?.epoch === mine || (step?.calls.some((call) => call.effect?.open?.epoch === mine) ?? false);
 }
 
-function has(state: RunState, kind: "pause" | "timer" | "quarantined"): boolean {
+function has(state: RunState, kind: TicketKind): boolean {
   return state.tickets.some((ticket) => ticket.kind === kind);
 }

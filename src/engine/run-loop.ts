@@ -8,7 +8,6 @@
  * R4 The loop returns only when the run waits, is done, or is not ours: never with something of it in flight.
  */
 import type { Entry } from "../domain/entry.ts";
-import { HoldfastError } from "../domain/errors.ts";
 import { foldVersion, type RunState } from "../domain/run-state.ts";
 import type { HeldClaim } from "../ports/dispatcher.ts";
 import type { Claim } from "../ports/store.ts";
@@ -16,6 +15,7 @@ import { decide, type Next } from "./decide.ts";
 import type { EngineDeps } from "./deps.ts";
 import { openFacts } from "./facts.ts";
 import { load, readAfter } from "./load.ts";
+import { nobody } from "./nobody.ts";
 import { persist } from "./retry.ts";
 import { circumstances, type Running, takeEntries } from "./running.ts";
 import { isOpen } from "./take-fact.ts";
@@ -50,8 +50,7 @@ function hasLeft(next: Next): boolean {
 
 async function open(held: HeldClaim, deps: EngineDeps): Promise<Running> {
   const { claim } = held;
-  const boundAgent = deps.agent(claim.agent);
-  if (!boundAgent) throw new HoldfastError("unknown-agent", `Run ${claim.run} needs agent ${claim.agent}`);
+  const boundAgent = deps.agent(claim.agent) ?? nobody(claim.agent);
   const patience = { clock: deps.clock, logger: deps.logger, signal: held.lost };
   const loaded = await persist(`Loading run ${claim.run}`, patience, () =>
     load(claim, { store: deps.store, window: deps.limits.window }),

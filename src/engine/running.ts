@@ -42,6 +42,7 @@ export function circumstances(running: Running): Circumstances {
     startBy: held.leaseUntil() - deps.startMarginMs,
     mayStart: claim.mayStart,
     crashes: claim.crashes,
+    capable: deps.agent(claim.agent) !== undefined,
     threadPosition: claim.threadPosition,
     limits: deps.limits,
     hash: deps.hash,

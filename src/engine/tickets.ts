@@ -52,6 +52,13 @@ export function openQuarantined(draft: Draft): void {
   open(draft, { kind: "quarantined", subject: created.identity.run, generation: quarantines + 1, prompt });
 }
 
+export function openMissingCapability(draft: Draft): void {
+  const { created, missed } = draft.state;
+  const { run, agent } = created.identity;
+  const prompt = `No worker has agent ${agent}; start one that does, or cancel the run`;
+  open(draft, { kind: "missing-capability", subject: run, generation: missed + 1, prompt });
+}
+
 export function ticketOf(draft: Draft, call: CallState): TicketRecord | undefined {
   return draft.state.tickets.find((ticket) => ticket.call?.id === call.id);
 }

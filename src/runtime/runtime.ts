@@ -190,6 +190,12 @@ export interface QuarantinedTicket extends TicketFacts<"quarantined"> {
   cancelRun(options?: ActOptions): Promise<Settlement>;
 }
 
+/** No worker has the agent. A worker that has it takes the run up by itself. */
+export interface MissingCapabilityTicket extends TicketFacts<"missing-capability"> {
+  release(options?: ActOptions): Promise<Settlement>;
+  cancelRun(options?: ActOptions): Promise<Settlement>;
+}
+
 /** Settled by the engine when its time comes. */
 export interface TimerTicket extends TicketFacts<"timer"> {
   readonly dueAt: number;
@@ -200,7 +206,7 @@ export type CallTicket<Input = JsonValue, Output = unknown> =
   | InputTicket<Input, Output>
   | UnknownOutcomeTicket<Input, Output>;
 
-export type Ticket = CallTicket | PauseTicket | QuarantinedTicket | TimerTicket;
+export type Ticket = CallTicket | PauseTicket | QuarantinedTicket | MissingCapabilityTicket | TimerTicket;
 
 export interface ListTickets {
   readonly status?: "open" | "decided";

@@ -106,6 +106,7 @@ function verbsOf(kind: TicketKind, decide: Decide): Verbs {
       return { markDone, markFailed, runAgain, cancelRun };
     case "pause":
     case "quarantined":
+    case "missing-capability":
       return { release, cancelRun };
     case "timer":
       return {};

@@ -148,6 +148,7 @@ export async function anyTicket(runtime: Runtime): Promise<void> {
         break;
       case "pause":
       case "quarantined":
+      case "missing-capability":
         await ticket.release();
         break;
       case "timer":

@@ -27,6 +27,7 @@ const choices: Readonly<Record<Kind, (random: Random) => OfferedDecision>> = {
       { kind: "cancel-run" },
     ]),
   pause: (random) => random.pick<OfferedDecision>([{ kind: "release" }, { kind: "release" }, { kind: "cancel-run" }]),
+  "missing-capability": (random) => random.pick<OfferedDecision>([{ kind: "release" }, { kind: "cancel-run" }]),
   quarantined: (random) => random.pick<OfferedDecision>([{ kind: "release" }, { kind: "cancel-run" }]),
 };
 
