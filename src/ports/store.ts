@@ -37,6 +37,7 @@ import type { ContentStore } from "./content-store.ts";
 import type { Logger } from "./logger.ts";
 import type { Delivery, OutboxStore } from "./outbox-store.ts";
 import type { ThreadKey, ThreadStore } from "./thread-store.ts";
+import type { WorkerStore } from "./worker-store.ts";
 
 export interface RunKey {
   readonly scope: Scope;
@@ -288,7 +289,7 @@ export interface EvidenceRow {
   readonly body: JsonValue;
 }
 
-export interface Store extends ThreadStore, OutboxStore, ContentStore {
+export interface Store extends ThreadStore, OutboxStore, ContentStore, WorkerStore {
   create(birth: Birth): Promise<BirthAnswer>;
   createThread(thread: NewThread): Promise<NewThreadAnswer>;
   commit(commit: Commit): Promise<CommitAnswer>;

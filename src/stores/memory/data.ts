@@ -129,10 +129,18 @@ export interface Counters {
 export interface MemoryData {
   readonly scopes: Map<Scope, ScopeData>;
   readonly counters: Counters;
+  /** By name, with what they announced and until when. */
+  readonly workers: Map<string, AnnouncedWorker>;
+}
+
+export interface AnnouncedWorker {
+  readonly agents: readonly string[];
+  readonly scopes: readonly string[];
+  readonly until: number;
 }
 
 export function createMemoryData(): MemoryData {
-  return { scopes: new Map(), counters: { threads: 0, runs: 0, commits: 0 } };
+  return { scopes: new Map(), counters: { threads: 0, runs: 0, commits: 0 }, workers: new Map() };
 }
 
 export function scopeOf(data: MemoryData, scope: Scope): ScopeData {

@@ -18,6 +18,7 @@ import { messages, readThread } from "./messages.ts";
 import { deliveries, endDelivery, nextDelivery, takeDeliveries } from "./outbox.ts";
 import { post } from "./post.ts";
 import { readAll, runRow, tickets } from "./reads.ts";
+import { announce, unserved } from "./workers.ts";
 import { commit, entriesAfter, release } from "./writes.ts";
 
 export function memory(): StoreDefinition {
@@ -45,6 +46,8 @@ function createMemoryStore(data: MemoryData, { clock }: StoreDeps): Store {
     renew: (renewal) => within(renewal.scope, (scope, now) => renew(scope, renewal, now)),
     nextDue: (request) => within(request.scope, (scope) => nextDue(scope, request.agents)),
     dueScopes: (request) => overall(() => dueScopes(data, request)),
+    announce: (announcement) => overall(() => announce(data, announcement, clock.now())),
+    unserved: (request) => within(request.scope, (scope, now) => unserved(data, scope, { ...request, now })),
     run: (key) => within(key.scope, (scope) => runRow(scope, key)),
     readRun: (request) =>
       within(request.scope, (scope) => {

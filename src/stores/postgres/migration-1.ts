@@ -197,4 +197,12 @@ CREATE TABLE hf.erasures (
   scope text COLLATE "C" PRIMARY KEY,
   up_to bigint NOT NULL                    -- the newest position that was taken away
 );
+
+CREATE TABLE hf.workers (
+  scope text COLLATE "C" NOT NULL,         -- '' stands for every scope
+  agent text COLLATE "C" NOT NULL,
+  worker text COLLATE "C" NOT NULL,
+  until bigint NOT NULL,                   -- after this the worker is taken for gone
+  PRIMARY KEY (scope, agent, worker)
+);
 `;

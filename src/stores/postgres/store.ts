@@ -32,6 +32,7 @@ import { countRuns, listRuns } from "./run-lists.ts";
 import { createServerClock, readTime } from "./server-clock.ts";
 import { changeThreadJob, listThreads, readThreadRow } from "./thread-rows.ts";
 import { listTickets } from "./tickets.ts";
+import { announceJob, unserved } from "./workers.ts";
 import { createWriter } from "./writer.ts";
 
 export async function openPostgresStore(options: OpenOptions, deps: StoreDeps): Promise<Store> {
@@ -89,6 +90,8 @@ export function createPostgresStore(db: Database, options: OpenOptions, deps: St
     renew: (renewal) => write(() => renewJob(access, renewal)),
     nextDue: (request) => read((q) => nextDue(q, request)),
     dueScopes: (request) => read((q) => dueScopes(q, request)),
+    announce: (announcement) => write(() => announceJob(access, announcement)),
+    unserved: (request) => read((q) => unserved(q, access, request)),
     run: (key) => read((q) => readRow(q, key)),
     readRun: (request) => read((q) => entriesAfter(q, request)),
     readAll: (request) => read((q) => feed.readAll(q, request)),

@@ -211,4 +211,13 @@ CREATE TABLE state_slots (
   value TEXT NOT NULL,
   PRIMARY KEY (owner, owner_no, key)
 ) STRICT, WITHOUT ROWID;
+
+-- Who has which agents. Small, and written beside the runs.
+CREATE TABLE workers (
+  scope TEXT NOT NULL,             -- '' stands for every scope
+  agent TEXT NOT NULL,
+  worker TEXT NOT NULL,
+  until INTEGER NOT NULL,          -- after this the worker is taken for gone
+  PRIMARY KEY (scope, agent, worker)
+) STRICT, WITHOUT ROWID;
 `;

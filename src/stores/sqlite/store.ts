@@ -34,6 +34,7 @@ import { evidenceJob, readEvidence, readManifest, readRow, readSnapshot, snapsho
 import { countRuns, listRuns } from "./run-lists.ts";
 import { changeThreadJob, listThreads, readThreadRow } from "./thread-rows.ts";
 import { listTickets } from "./tickets.ts";
+import { announceJob, unserved } from "./workers.ts";
 import { busyPatienceMs, createWriter } from "./writer.ts";
 
 export async function openSqliteStore(options: DatabaseOptions, deps: StoreDeps): Promise<Store> {
@@ -84,6 +85,8 @@ function createSqliteStore(db: Connection, { path, clock, logger }: StoreContext
     renew: (renewal) => write(() => renewJob(access, renewal)),
     nextDue: (request) => read(() => nextDue(db, request)),
     dueScopes: (request) => read(() => dueScopes(db, request)),
+    announce: (announcement) => write(() => announceJob(access, announcement)),
+    unserved: (request) => read(() => unserved(access, request)),
     run: (key) => read(() => readRow(db, key)),
     readRun: (request) => read(() => readRun(access, request)),
     readAll: (request) => read(() => readAll(db, request)),

@@ -19,6 +19,7 @@ import { reads } from "./store-reads.ts";
 import { successors } from "./store-successors.ts";
 import { threads } from "./store-threads.ts";
 import { transactions } from "./store-transactions.ts";
+import { workers } from "./store-workers.ts";
 
 export const storeConformance: Record<string, StoreCheck> = {
   ...births,
@@ -28,6 +29,7 @@ export const storeConformance: Record<string, StoreCheck> = {
   ...inputs,
   ...successors,
   ...transactions,
+  ...workers,
   ...claims,
   ...order,
   ...reads,
