@@ -88,13 +88,14 @@ test("wrong options are refused at once, all of them by name", () => {
 });
 
 test("O2 journal, durability and page size are in force", async () => {
-  for (const [durability, level] of [
-    ["full", 2],
-    ["normal", 1],
+  for (const [durability, level, full] of [
+    ["full", 2, 1],
+    ["normal", 1, 0],
   ] as const) {
     const { connection } = await watched({ durability });
     expect(connection().get("PRAGMA journal_mode")).toMatchObject({ journal_mode: "wal" });
     expect(connection().get("PRAGMA synchronous")).toMatchObject({ synchronous: level });
+    expect(connection().get("PRAGMA fullfsync")).toMatchObject({ fullfsync: full });
     expect(connection().get("PRAGMA secure_delete")).toMatchObject({ secure_delete: 1 });
     expect(connection().get("PRAGMA journal_size_limit")).toMatchObject({ journal_size_limit: 64 * 1024 * 1024 });
     expect(connection().get("PRAGMA page_size")).toMatchObject({ page_size: 4096 });
