@@ -1,13 +1,21 @@
 /** Hints between processes: at once, gathered, and never more than hints. */
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
 import { createPostgresNotifyBus } from "../../src/buses/postgres-notify/bus.ts";
+import { createLine } from "../../src/buses/postgres-notify/line.ts";
 import type { RunId, Scope } from "../../src/domain/ids.ts";
 import { nodeClock } from "../../src/platform/node-clock.ts";
 import type { Bus, Hint } from "../../src/ports/bus.ts";
 import { stepped } from "../../src/testing/conformance/store-fixtures.ts";
 import { query, schemaName, serverUrl } from "./shared-server.ts";
+
+/** pg complains once when a second query is given to a connection before the first is answered. */
+const complaints: string[] = [];
+process.on("warning", ({ name, message }) => {
+  if (name === "DeprecationWarning") complaints.push(message);
+});
+afterAll(() => expect(complaints).toEqual([]));
 
 const quiet = { warn: () => undefined, note: () => undefined };
 
@@ -124,4 +132,16 @@ test("without a server there are only hints in this process, and close ends at o
   const since = performance.now();
   await bus.close();
   expect(performance.now() - since).toBeLessThan(2_000);
+});
+
+test("what is sent while the line is still sending waits for its turn", async () => {
+  const heard: string[] = [];
+  const listeners = { logger: quiet, hear: (payload: string) => void heard.push(payload), ready: () => undefined };
+  const line = createLine({ url: await serverUrl(), schema: schemaName() }, listeners);
+  onTestFinished(() => line.close());
+  await until(() => line.isReady());
+  const sent = await Promise.all(["one", "two", "three"].map((payload) => line.send([payload])));
+  expect(sent).toEqual([true, true, true]);
+  await until(() => heard.length === 3);
+  expect(heard).toEqual(["one", "two", "three"]);
 });

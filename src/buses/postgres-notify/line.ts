@@ -31,7 +31,14 @@ export function createLine(options: NotifyOptions, { logger, hear, ready }: Line
   const channel = channelOf(options.schema);
   const stop = new AbortController();
   let client: Client | undefined;
-  let sending: Promise<boolean> = Promise.resolve(true);
+  let sending: Promise<unknown> = Promise.resolve();
+
+  /** One query at a time: pg takes no second one before the first is answered. */
+  function inTurn<T>(act: () => Promise<T>): Promise<T> {
+    const turn = sending.then(act);
+    sending = turn.catch(() => undefined);
+    return turn;
+  }
 
   async function keep(): Promise<void> {
     for (let failures = 0; !stop.signal.aborted; ) {
@@ -59,7 +66,8 @@ export function createLine(options: NotifyOptions, { logger, hear, ready }: Line
       client = opened;
       ready();
       const pinging = new AbortController();
-      const silent = ping(opened, pinging.signal);
+      const held = opened;
+      const silent = ping(() => inTurn(() => held.query("SELECT 1")), pinging.signal);
       const cause = await Promise.race([gone, silent]);
       pinging.abort();
       return cause;
@@ -79,13 +87,11 @@ export function createLine(options: NotifyOptions, { logger, hear, ready }: Line
   const keeping = keep();
   return {
     isReady: () => client !== undefined,
-    send: (payloads) => {
-      sending = notify(payloads).catch((cause: unknown) => {
+    send: (payloads) =>
+      inTurn(() => notify(payloads)).catch((cause: unknown) => {
         logger.note("Hints were lost; polling finds what is new", { cause: String(cause) });
         return false;
-      });
-      return sending;
-    },
+      }),
     close: async () => {
       await sending;
       stop.abort();
@@ -111,12 +117,12 @@ async function connect(url: string): Promise<Client> {
 }
 
 /** A line that nobody hangs up is asked from time to time whether it is still there. Resolves when it is not. */
-async function ping(client: Client, signal: AbortSignal): Promise<string> {
+async function ping(ask: () => Promise<unknown>, signal: AbortSignal): Promise<string> {
   for (;;) {
     await wait(pingMs, signal);
     if (signal.aborted) return "closed";
     try {
-      await client.query("SELECT 1");
+      await ask();
     } catch (cause) {
       return String(cause);
     }
