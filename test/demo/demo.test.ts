@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { type TestContext, test } from "vitest";
 
+const timeout = 120_000;
 const root = resolve(import.meta.dirname, "../..");
 
 async function play(
@@ -33,7 +34,9 @@ function shapeOf(lines: readonly string[]): readonly string[] {
   return shaped.filter((line, index) => line !== shaped[index - 1]);
 }
 
-test.concurrent("the demo ends with one effect, nothing lost, nothing doubled, and says what README shows", async (context) => {
+test.concurrent("the demo ends with one effect, nothing lost, nothing doubled, and says what README shows", {
+  timeout,
+}, async (context) => {
   const { expect } = context;
   const { code, lines } = await play(context);
   expect(lines.at(-1)).toBe("effects: 1, lost: 0, duplicated: 0");
@@ -43,7 +46,9 @@ test.concurrent("the demo ends with one effect, nothing lost, nothing doubled, a
   expect(shapeOf(lines)).toEqual(shapeOf(shown.split("\n")));
 });
 
-test.concurrent("a tool that drops its key doubles the refund; the checker names it and fails", async (context) => {
+test.concurrent("a tool that drops its key doubles the refund; the checker names it and fails", {
+  timeout,
+}, async (context) => {
   const { expect } = context;
   const { code, lines } = await play(context, "--sabotage");
   expect(lines.slice(-2)).toEqual([
