@@ -6,7 +6,8 @@ import { leaseMs } from "./place.ts";
 
 const patienceMs = 3_000;
 const lookMs = 2;
-const frozenMs = leaseMs + 1_500;
+/** Past the lease: others have just taken its runs, or have finished them already. */
+const frozenMs = (): number => leaseMs + 400 + Math.random() * 1_600;
 const wakingMs = 1_000;
 
 export interface Tally {
@@ -60,7 +61,7 @@ export async function freezeOne(crew: Crew, tally: Tally): Promise<void> {
   const member = await crew.take("worker");
   if (tally.pauses % 2 === 0) await standing(member, anyOf(["before-commit", "after-effect", "before-renew"]));
   member.child.signal("SIGSTOP");
-  await sleep(frozenMs);
+  await sleep(frozenMs());
   member.child.signal("SIGCONT");
   order(member, { order: "go" });
   await sleep(wakingMs);
