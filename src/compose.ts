@@ -15,6 +15,7 @@ import { nodeClock } from "./platform/node-clock.ts";
 import { nodeHash } from "./platform/node-hash.ts";
 import { nodeIds } from "./platform/node-ids.ts";
 import type { Clock } from "./ports/clock.ts";
+import type { Counts } from "./ports/counts.ts";
 import type { Store } from "./ports/store.ts";
 import { assembleRuntime } from "./runtime/assemble.ts";
 import type { Desk } from "./runtime/desk.ts";
@@ -42,6 +43,7 @@ function storeClock({ now }: Store, clock: Clock): Clock {
 export interface WorkerPart {
   readonly scope: Scope;
   readonly live: Live;
+  readonly counts: Counts;
   readonly agentNames: readonly string[];
   /** Stops claiming, gives every run back, then closes the ports. */
   close(): Promise<void>;
@@ -57,15 +59,17 @@ export function composeWorker(
   const byName = new Map(agents.map((each) => [each.name, each]));
   const agentNames = [...byName.keys()];
   const live = createLive();
+  const counts: Counts = { runsInHand: 0, leasesLost: 0, fencedWrites: 0, behindAnswers: 0 };
   const engine: EngineDeps = {
     ...ports,
     live,
+    counts,
     limits: { ...defaultLimits, ...settings.limits },
     startMarginMs: Math.ceil(leaseMs / 6),
     agent: (name) => byName.get(name),
   };
   const backend = createInProcessBackend(engine);
-  const worker = { ...ports, scope, agents: agentNames, leaseMs, pollMs, concurrency, closeGraceMs };
+  const worker = { ...ports, counts, scope, agents: agentNames, leaseMs, pollMs, concurrency, closeGraceMs };
   const dispatcher = agentNames.length === 0 ? undefined : createClaimingDispatcher(worker);
   if (dispatcher) ports.bus.pieces?.offer(live);
   dispatcher?.serve((held) => backend.executeRoot(held));
@@ -78,7 +82,7 @@ export function composeWorker(
       await closeBoth(ports);
     }
   }
-  return { scope, live, agentNames, close };
+  return { scope, live, counts, agentNames, close };
 }
 
 /** A worker and a front desk in one process. Without agents it is a front desk only. */

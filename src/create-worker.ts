@@ -2,19 +2,24 @@
 import { composeWorker, openPorts } from "./compose.ts";
 import { checkWorkerOptions, type WorkerOptions } from "./options.ts";
 import { bindAgent } from "./runtime/bind-agent.ts";
+import { type RuntimeMetrics, readMetrics } from "./runtime/metrics.ts";
 
 export interface Worker extends AsyncDisposable {
+  /** As of a runtime. */
+  metrics(): Promise<RuntimeMetrics>;
   /** Claims nothing more, gives every run back as soon as nothing of it is in flight, and closes the store. */
   close(): Promise<void>;
 }
 
 export async function createWorker(options: WorkerOptions): Promise<Worker> {
   const agents = checkWorkerOptions(options);
-  const worker = composeWorker(await openPorts(options), agents.map(bindAgent), options);
+  const ports = await openPorts(options);
+  const worker = composeWorker(ports, agents.map(bindAgent), options);
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => {
     closed ??= worker.close();
     return closed;
   };
-  return { close, [Symbol.asyncDispose]: close };
+  const metrics = (): Promise<RuntimeMetrics> => readMetrics({ store: ports.store, ...worker });
+  return { metrics, close, [Symbol.asyncDispose]: close };
 }

@@ -27,6 +27,7 @@ export type { Model, ModelPart, ModelRequest } from "./ports/provider.ts";
 export type { EvidenceRow, StoreDefinition } from "./ports/store.ts";
 export type { ListedRun, PlacedMessage } from "./ports/thread-store.ts";
 export { runWorker } from "./run-worker.ts";
+export type { RuntimeMetrics } from "./runtime/metrics.ts";
 export type { NewMessage } from "./runtime/new-message.ts";
 export type { Page, PageOptions } from "./runtime/pages.ts";
 export type {

@@ -12,6 +12,7 @@
 import type { RunId, Scope } from "../domain/ids.ts";
 import type { Bus, Hint } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { Counts } from "../ports/counts.ts";
 import type { Advance, Dispatcher, HeldClaim } from "../ports/dispatcher.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Logger } from "../ports/logger.ts";
@@ -23,6 +24,7 @@ export interface ClaimingOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
+  readonly counts: Counts;
   readonly scope: Scope;
   readonly agents: readonly string[];
   readonly leaseMs: number;
@@ -164,7 +166,7 @@ function take(worker: Worker, taken: Taken): void {
   const { claim, asked } = taken;
   const before = worker.inHand.get(claim.run);
   if (before) return takeAfter(worker, taken, before); // P1
-  const { clock, leaseMs } = worker.options;
+  const { clock, leaseMs, counts } = worker.options;
   const lost = new AbortController();
   const leaving = new AbortController(); // its own: listeners on one that lives as long as the process would pile up
   if (worker.isLeaving) leaving.abort("closing");
@@ -186,6 +188,7 @@ function take(worker: Worker, taken: Taken): void {
   };
   const done = advance(worker, holding).finally(() => {
     worker.inHand.delete(claim.run);
+    counts.runsInHand = worker.inHand.size;
     wake(worker);
   });
   worker.inHand.set(claim.run, {
@@ -203,6 +206,7 @@ function take(worker: Worker, taken: Taken): void {
       times = renewedAt;
     },
   });
+  counts.runsInHand = worker.inHand.size;
 }
 
 /** The run was given back, or lost, and claimed again before its loop had returned: that claim is over, this one counts. */

@@ -62,11 +62,11 @@ async function certain(
   try {
     for (;;) {
       try {
-        return mine(what, await persist(`Commit of run ${what.run}`, patience, attempt.call));
+        return counted(mine(what, await persist(`Commit of run ${what.run}`, patience, attempt.call)), deps);
       } catch (cause) {
         if (!isHoldfastError(cause, "commit-unknown")) throw cause;
         const found = await persist(`Reading run ${what.run}`, patience, () => findAgain(what, deps));
-        if (found) return found;
+        if (found) return counted(found, deps);
       }
     }
   } catch (cause) {
@@ -79,6 +79,12 @@ async function certain(
 type Certain =
   | { readonly kind: "committed"; readonly at: number; readonly entries?: readonly Entry[] }
   | Exclude<CommitAnswer, { kind: "committed" }>;
+
+function counted(answer: Certain, { counts }: EngineDeps): Certain {
+  if (answer.kind === "fenced") counts.fencedWrites += 1;
+  if (answer.kind === "behind") counts.behindAnswers += 1;
+  return answer;
+}
 
 /** C2. */
 function mine(what: Release, answer: CommitAnswer): Certain {

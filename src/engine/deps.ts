@@ -2,6 +2,7 @@
 import type { JsonValue } from "../domain/json.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { Counts } from "../ports/counts.ts";
 import type { Hash } from "../ports/hash.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { Model, ModelTool } from "../ports/provider.ts";
@@ -27,6 +28,7 @@ export interface EngineDeps {
   readonly hash: Hash;
   readonly logger: Logger;
   readonly live: Live;
+  readonly counts: Counts;
   readonly limits: EngineLimits;
   /** Lease end minus this is the last moment at which an attempt may begin. */
   readonly startMarginMs: number;

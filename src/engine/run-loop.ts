@@ -113,6 +113,7 @@ async function keepSnapshot(running: Running): Promise<void> {
 }
 
 function abandon(running: Running): RunState {
+  running.deps.counts.leasesLost += 1;
   for (const fact of running.offered) keepAsEvidence(fact, running.claim, running.deps);
   running.facts.abandon();
   return running.state;

@@ -36,6 +36,7 @@ import type { Clock } from "./clock.ts";
 import type { ContentStore } from "./content-store.ts";
 import type { Logger } from "./logger.ts";
 import type { Delivery, OutboxStore } from "./outbox-store.ts";
+import type { FiguresRequest, StoreFigures } from "./store-figures.ts";
 import type { ThreadKey, ThreadStore } from "./thread-store.ts";
 import type { WorkerStore } from "./worker-store.ts";
 
@@ -320,6 +321,7 @@ export interface Store extends ThreadStore, OutboxStore, ContentStore, WorkerSto
   addEvidence(evidence: Evidence): Promise<void>;
   evidence(key: RunKey): Promise<readonly EvidenceRow[]>;
 
+  figures(request: FiguresRequest): Promise<StoreFigures>;
   /** Store time as far as this process can tell, where that is not the runtime's own clock. Never far ahead of it. */
   now?(): number;
 

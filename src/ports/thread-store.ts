@@ -121,8 +121,10 @@ export interface ThreadStore {
   prune(what: PruneRuns): Promise<readonly RunId[]>;
   runs(list: RunList): Promise<readonly ListedRun[]>;
   countRuns(filter: RunFilter): Promise<number>;
-  /** The newest position of the whole store: changes whenever anything was committed by anyone. */
+  /** The newest position of the whole store up to which readers of many runs are shown everything. */
   head(): Promise<number>;
+  /** Another text whenever anything was committed by anyone since, also what readers of many runs are not shown yet. */
+  pulse(): Promise<string>;
   /** The newest position that an erasure in this scope has taken away, 0 for none: cursors before it get `resync`. */
   erasedUpTo(scope: Scope): Promise<number>;
 }

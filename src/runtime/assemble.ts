@@ -3,7 +3,9 @@ import type { Agent } from "../domain/agent.ts";
 import { HoldfastError } from "../domain/errors.ts";
 import { parseId, type RunId } from "../domain/ids.ts";
 import type { Live } from "../engine/live.ts";
+import type { Counts } from "../ports/counts.ts";
 import type { Desk } from "./desk.ts";
+import { readMetrics } from "./metrics.ts";
 import { checkWatch, createRunHandle } from "./run-handle.ts";
 import { createRunLists, forkRun } from "./runs.ts";
 import type { Run, Runtime } from "./runtime.ts";
@@ -16,6 +18,7 @@ import { createWatchHub } from "./watch-hub.ts";
 
 export interface Parts extends Omit<Desk, "closed"> {
   readonly live: Live;
+  readonly counts: Counts;
   /** Agents this process has the code of. */
   readonly agentNames: readonly string[];
   /** Closes what the composition root has opened. */
@@ -68,6 +71,10 @@ export function assembleRuntime(parts: Parts): Runtime {
       refuseClosed();
       const checked = checkWatch(options, ["after", "from", "signal"]);
       yield* watch(await manySource(filter, desk, hub), checked, desk.closed);
+    },
+    async metrics() {
+      refuseClosed();
+      return readMetrics(parts);
     },
     close,
     [Symbol.asyncDispose]: close,

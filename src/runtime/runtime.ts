@@ -13,6 +13,7 @@ import type { Decision, TicketCall, TicketKind } from "../domain/ticket.ts";
 import type { Tool } from "../domain/tool.ts";
 import type { EvidenceRow } from "../ports/store.ts";
 import type { ListedRun } from "../ports/thread-store.ts";
+import type { RuntimeMetrics } from "./metrics.ts";
 import type { NewMessage } from "./new-message.ts";
 import type { Page, PageOptions } from "./pages.ts";
 import type { Threads } from "./thread-shapes.ts";
@@ -290,6 +291,8 @@ export interface Runtime {
   readonly threads: Threads;
   /** Events of many runs, in an order that never changes once read. */
   watch(filter?: EventFilter, options?: Omit<WatchOptions, "until">): AsyncIterable<WatchEvent>;
+  /** How this runtime and its store fare: plain numbers, cheap enough to ask every few seconds. */
+  metrics(): Promise<RuntimeMetrics>;
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }

@@ -59,6 +59,7 @@ const surface = {
       "RunView",
       "Runs",
       "Runtime",
+      "RuntimeMetrics",
       "RuntimeOptions",
       "Scope",
       "SentInput",

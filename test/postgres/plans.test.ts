@@ -94,6 +94,8 @@ test(`with ${count} old runs no statement of a run's life, and no page, walks a 
   expect(await store.collectContent({ scope: scopeA, olderThanMs: 0, limit: 2 })).toBe(2);
   await store.nextDue({ scope: scopeA, agents: ["ann"] });
   await store.dueScopes({ agents: ["ann"], limit: 10 });
+  await store.figures({ scope: scopeA, agents: ["ann"] });
+  await store.figures({ scope: scopeA });
   await store.run(keyOf("r1"));
   await store.readRun({ ...keyOf("r1"), after: 3, limit: 10 });
   await store.readAll({ scope: scopeA, after: 100, limit: 10 });

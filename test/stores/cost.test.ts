@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import type { Scope, ThreadId } from "../../src/domain/ids.ts";
 import type { Claim } from "../../src/ports/store.ts";
 import { findDue, findNextDue, findScopes } from "../../src/stores/sqlite/claims.ts";
+import { countDue, findFirst, findGivenBack, findNextAgent } from "../../src/stores/sqlite/figures.ts";
 import { readNewest } from "../../src/stores/sqlite/messages.ts";
 import {
   birthOf,
@@ -118,7 +119,11 @@ test("L1 claims, due times and thread windows are read through their indexes, wi
   );
   expect(planOf(readNewest)).toMatch(/runs_by_start .*journal_by_run \(thread=\? AND run=\?\)/);
   expect(planOf(findScopes).match(/SEARCH runs USING (COVERING )?INDEX runs_due \(scope>\?\)/g)).toHaveLength(2);
-  for (const sql of [findDue, findNextDue, findScopes, readNewest])
+  for (const sql of [countDue, findFirst, findGivenBack])
+    expect(planOf(sql)).toMatch(/INDEX runs_due \(scope=\? AND agent=\? AND priority=\? AND due[<=>]/);
+  expect(planOf(findNextAgent)).toMatch(/INDEX runs_due \(scope=\? AND agent>\?\)/);
+  const seeks = [countDue, findFirst, findGivenBack, findNextAgent];
+  for (const sql of [findDue, findNextDue, findScopes, readNewest, ...seeks])
     expect(planOf(sql)).not.toMatch(/TEMP B-TREE|SCAN (runs|journal)/);
 });
 

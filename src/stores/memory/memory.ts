@@ -7,12 +7,14 @@
  */
 import type { Scope } from "../../domain/ids.ts";
 import type { EvidenceRow, RunKey, Snapshot, Store, StoreDefinition, StoreDeps } from "../../ports/store.ts";
+import { createCommitTally } from "../shared/commit-tally.ts";
 import { noSuchRun, storeClosed } from "../shared/refusals.ts";
 import { create, createThread } from "./births.ts";
 import { claim, dueScopes, nextDue, renew } from "./claims.ts";
 import { collectContent, putContent, readContent } from "./content.ts";
 import { createMemoryData, type MemoryData, type ScopeData, scopeOf } from "./data.ts";
 import { deleteThread, eraseRun, prune } from "./erasure.ts";
+import { dueNow } from "./figures.ts";
 import { changeThread, countRuns, runs, threadRow, threads } from "./lists.ts";
 import { messages, readThread } from "./messages.ts";
 import { deliveries, endDelivery, nextDelivery, takeDeliveries } from "./outbox.ts";
@@ -27,6 +29,7 @@ export function memory(): StoreDefinition {
 }
 
 function createMemoryStore(data: MemoryData, { clock }: StoreDeps): Store {
+  const tally = createCommitTally();
   let closed = false;
   async function within<T>(scope: Scope, act: (scope: ScopeData, now: number) => T): Promise<T> {
     if (closed) throw storeClosed();
@@ -39,7 +42,12 @@ function createMemoryStore(data: MemoryData, { clock }: StoreDeps): Store {
   return {
     create: (birth) => within(birth.entry.identity.scope, (scope, now) => create(scope, birth, now)),
     createThread: (wanted) => within(wanted.scope, (scope, now) => createThread(scope, wanted, now)),
-    commit: (wanted) => within(wanted.scope, (scope, now) => commit(scope, wanted, now)),
+    commit: (wanted) =>
+      within(wanted.scope, (scope, now) => {
+        const answer = commit(scope, wanted, now);
+        tally.add([{ isCommit: true }], [answer]);
+        return answer;
+      }),
     release: (wanted) => within(wanted.scope, (scope, now) => release(scope, wanted, now)),
     post: (wanted) => within(wanted.scope, (scope, now) => post(scope, wanted, now)),
     claim: (request) => within(request.scope, (scope, now) => claim(scope, request, now)),
@@ -66,6 +74,7 @@ function createMemoryStore(data: MemoryData, { clock }: StoreDeps): Store {
     runs: (list) => within(list.scope, (scope) => runs(scope, list)),
     countRuns: (filter) => within(filter.scope, (scope) => countRuns(scope, filter)),
     head: () => overall(() => data.counters.commits),
+    pulse: () => overall(() => String(data.counters.commits)),
     erasedUpTo: (name) => within(name, (scope) => scope.erasedUpTo),
     tickets: (filter) => within(filter.scope, (scope) => tickets(scope, filter)),
     manifest: (name, fingerprint) => within(name, (scope) => scope.manifests.get(fingerprint)),
@@ -81,6 +90,12 @@ function createMemoryStore(data: MemoryData, { clock }: StoreDeps): Store {
     putContent: (given) => within(given.scope, (scope, now) => putContent(scope, given, now)),
     content: (key) => within(key.scope, (scope) => readContent(scope, key.hash)),
     collectContent: (what) => within(what.scope, (scope, now) => collectContent(scope, what, now)),
+    figures: (request) =>
+      within(request.scope, (scope, now) => ({
+        ...dueNow(scope, request, now),
+        ...tally.figures(),
+        ...{ hidden: 0, hiddenMs: 0 },
+      })),
     close: async () => {
       closed = true;
     },

@@ -1,4 +1,5 @@
 /** What every job of the store works with. */
+import type { CommitTally } from "../shared/commit-tally.ts";
 import type { Queries, Session } from "./database.ts";
 
 /** A transaction whose rows are locked. */
@@ -13,6 +14,7 @@ export interface Access {
   readonly insertCommits: string;
   /** A time that stands for the store's; null unless a test says so: the server's own clock is asked in each statement. */
   readonly time: () => number | null;
+  readonly tally: CommitTally;
 }
 
 /** What a statement does about a row that another transaction holds: alone it never waits, see group.ts. */

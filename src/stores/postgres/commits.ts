@@ -30,6 +30,7 @@ export function commitJob(access: Access, commit: Commit): Job<CommitAnswer> {
     bytes: prepared.body.length,
     needs: { runs: [commit], ...(changes.status === "done" ? { threadsOf: [commit] } : {}) },
     commit: prepared,
+    isCommit: true,
     write: async (tx) => {
       const [outcome] = await writeCommits(tx, access, [prepared]);
       if (outcome && "answer" in outcome) return outcome.answer;
@@ -41,7 +42,14 @@ export function commitJob(access: Access, commit: Commit): Job<CommitAnswer> {
 /** S12: the run's row is held from the fence to the end. */
 function transactJob(access: Access, commit: Commit, transaction: Transact): Job<CommitAnswer> {
   return {
-    ...{ scope: commit.scope, keys: [keyOf(commit)], bytes: 0, needs: { runs: [commit] }, isLone: true },
+    ...{
+      scope: commit.scope,
+      keys: [keyOf(commit)],
+      bytes: 0,
+      needs: { runs: [commit] },
+      isLone: true,
+      isCommit: true,
+    },
     write: async (tx) => {
       const refusal = await refusalOf(tx, commit, await tx.get<HeldRow>(heldRow, [commit.scope, commit.run]));
       if (refusal) return refusal;

@@ -57,6 +57,7 @@ export async function writeGroup(db: Database, access: Access, group: Group): Pr
       phase = "commit";
       const command = await session.script("COMMIT");
       if (command !== "COMMIT") throw new TryAgain(`The server answered ${command} to COMMIT`);
+      access.tally.add(jobsOf(left), outcomes.map(answerIn));
       for (const [index, member] of left.entries()) settle(member, outcomes[index]);
     }
     session.release(false);
@@ -73,6 +74,14 @@ function settle(member: Member, outcome: Outcome | undefined): void {
   else member.reject(outcome?.error);
 }
 
+function answerIn(outcome: Outcome): unknown {
+  return "answer" in outcome ? outcome.answer : undefined;
+}
+
+function jobsOf(members: readonly Member[]): readonly Job<unknown>[] {
+  return members.map(({ job }) => job);
+}
+
 /** What one statement can do. Answers the members whose answer only a transaction can tell. */
 async function writeAtOnce(session: Session, access: Access, group: readonly Member[]): Promise<readonly Member[]> {
   const [first, second] = group;
@@ -85,6 +94,7 @@ async function writeAtOnce(session: Session, access: Access, group: readonly Mem
   const commits = group.flatMap(({ job }) => (job.commit && isSimple(job.commit) ? [job.commit] : []));
   if (commits.length < group.length || segmentsOf(group).length > 1) return group;
   const answers = await writeSimple(session, access, commits);
+  access.tally.add(jobsOf(group), answers);
   return group.filter((member, index) => {
     const answer: CommitAnswer | undefined = answers[index];
     if (answer) member.resolve(answer);

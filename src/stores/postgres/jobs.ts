@@ -1,12 +1,13 @@
 /** A write that was asked for, as the writer sees it. */
 import type { Scope } from "../../domain/ids.ts";
 import type { Birth, RunKey } from "../../ports/store.ts";
+import type { Counted } from "../shared/commit-tally.ts";
 import type { Tx } from "./access.ts";
 import type { PreparedCommit } from "./commit-rows.ts";
 import type { Queries } from "./database.ts";
 import type { Needs } from "./locks.ts";
 
-export interface Job<T> {
+export interface Job<T> extends Counted {
   readonly scope: Scope;
   /** Jobs that share a key are done in the order they were asked for. */
   readonly keys: readonly string[];

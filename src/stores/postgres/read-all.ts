@@ -9,9 +9,10 @@
 import type { RunId, Scope, ThreadId } from "../../domain/ids.ts";
 import type { Logger } from "../../ports/logger.ts";
 import type { CommittedRow, ReadAll } from "../../ports/store.ts";
+import type { StoreFigures } from "../../ports/store-figures.ts";
 import type { Queries } from "./database.ts";
 import { entriesIn, type JournalRow } from "./journal.ts";
-import { createFindHorizon, type FindHorizon, type Horizon } from "./positions.ts";
+import { createFindHorizon, findHolder, type Horizon } from "./positions.ts";
 
 /** The run of each row is looked up by itself: the walk keeps to its index. */
 function walkTail({ agent, thread }: ReadAll): { readonly sql: string; readonly filters: readonly string[] } {
@@ -52,10 +53,19 @@ interface Found extends JournalRow {
 export interface Feed {
   readAll(db: Queries, request: ReadAll): Promise<readonly CommittedRow[]>;
   head(db: Queries): Promise<number>;
+  pulse(db: Queries): Promise<string>;
+  lag(db: Queries): Promise<Pick<StoreFigures, "hidden" | "hiddenMs">>;
 }
 
 export function createFeed(schema: string, logger: Logger): Feed {
-  const horizonOf = watched(createFindHorizon(schema), logger);
+  const find = createFindHorizon(schema);
+  const holder = findHolder(schema);
+  const stillness = createStillness(logger);
+  async function horizonOf(db: Queries): Promise<Horizon> {
+    const found = await find(db);
+    stillness.note(found);
+    return found;
+  }
   return {
     async readAll(db, request) {
       const { scope, after, limit, thread, agent } = request;
@@ -66,6 +76,15 @@ export function createFeed(schema: string, logger: Logger): Feed {
       return rows.map((row) => committedRow(row, scope));
     },
     head: async (db) => (await horizonOf(db)).horizon,
+    async pulse(db) {
+      const { newest, open } = await horizonOf(db);
+      return `${newest} ${open}`;
+    },
+    async lag(db) {
+      const found = await db.get<Omit<Horizon, "open"> & { readonly ms: number | null }>(holder);
+      if (!found || found.horizon === found.newest) return { hidden: 0, hiddenMs: 0 };
+      return { hidden: found.newest - found.horizon, hiddenMs: Math.max(found.ms ?? 0, stillness.note(found)) };
+    },
   };
 }
 
@@ -76,22 +95,25 @@ function committedRow(row: Found, scope: Scope): CommittedRow {
 
 const longLagMs = 5_000;
 
+interface Stillness {
+  /** Answers for how many milliseconds the horizon has been seen at this place. */
+  note(found: Omit<Horizon, "open">): number;
+}
+
 /** A3. */
-function watched(find: FindHorizon, logger: Logger): FindHorizon {
+function createStillness(logger: Logger): Stillness {
   let still: { readonly horizon: number; readonly since: number; isTold: boolean } | undefined;
-  function note({ horizon, newest }: Horizon): void {
-    if (horizon === newest || still?.horizon !== horizon) {
-      still = horizon === newest ? undefined : { horizon, since: performance.now(), isTold: false };
-      return;
-    }
-    const seconds = (performance.now() - still.since) / 1_000;
-    if (still.isTold || seconds * 1_000 < longLagMs) return;
-    still.isTold = true;
-    logger.warn("Watching many runs lags: a transaction of this store is still open", { horizon, newest, seconds });
-  }
-  return async (db) => {
-    const found = await find(db);
-    note(found);
-    return found;
+  return {
+    note({ horizon, newest }) {
+      if (horizon === newest) still = undefined;
+      else if (still?.horizon !== horizon) still = { horizon, since: performance.now(), isTold: false };
+      if (!still) return 0;
+      const ms = Math.floor(performance.now() - still.since);
+      if (still.isTold || ms < longLagMs) return ms;
+      still.isTold = true;
+      const seconds = ms / 1_000;
+      logger.warn("Watching many runs lags: a transaction of this store is still open", { horizon, newest, seconds });
+      return ms;
+    },
   };
 }

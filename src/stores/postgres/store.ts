@@ -9,6 +9,7 @@
 import type { RunId } from "../../domain/ids.ts";
 import type { Birth, BirthAnswer, Store, StoreDeps } from "../../ports/store.ts";
 import type { PruneRuns } from "../../ports/thread-store.ts";
+import { createCommitTally } from "../shared/commit-tally.ts";
 import { storeClosed } from "../shared/refusals.ts";
 import type { Access } from "./access.ts";
 import { birthJob } from "./births.ts";
@@ -19,6 +20,7 @@ import { contentOf } from "./content.ts";
 import type { Database, Queries, Session } from "./database.ts";
 import { deleteThreadJob, endedRuns, erasedUpTo, eraseRunJob, pruneJob } from "./erasure.ts";
 import { failureOf, isLost, isStale, storeBusy } from "./failures.ts";
+import { readDue } from "./figures.ts";
 import type { Job } from "./jobs.ts";
 import { entriesAfter } from "./journal.ts";
 import { readMessages, readThread } from "./messages.ts";
@@ -49,6 +51,7 @@ export function createPostgresStore(db: Database, options: OpenOptions, deps: St
     schema: db.schema,
     insertCommits: insertCommits(db.schema),
     time: () => (options.time === "clock" ? deps.clock.now() : null),
+    tally: createCommitTally(),
   };
   const writer = createWriter(db, access, options.connections);
   const feed = createFeed(db.schema, deps.logger);
@@ -106,6 +109,7 @@ export function createPostgresStore(db: Database, options: OpenOptions, deps: St
     runs: (list) => read((q) => listRuns(q, list)),
     countRuns: (filter) => read((q) => countRuns(q, filter)),
     head: () => read((q) => feed.head(q)),
+    pulse: () => read((q) => feed.pulse(q)),
     erasedUpTo: (scope) => read((q) => erasedUpTo(q, scope)),
     tickets: (filter) => read((q) => listTickets(q, filter)),
     manifest: (scope, fingerprint) => read((q) => readManifest(q, scope, fingerprint)),
@@ -115,6 +119,12 @@ export function createPostgresStore(db: Database, options: OpenOptions, deps: St
     evidence: (key) => read((q) => readEvidence(q, key)),
     ...outboxOf(access, { write, read }),
     ...contentOf(access, { write, read }),
+    figures: (request) =>
+      read(async (q) => ({
+        ...(await readDue(q, access, request)),
+        ...access.tally.figures(),
+        ...(await feed.lag(q)),
+      })),
     close: () => {
       closing ??= close();
       return closing;

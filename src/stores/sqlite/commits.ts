@@ -29,9 +29,10 @@ interface Prepared {
 
 export function commitJob(access: Access, commit: Commit): Job<CommitAnswer> {
   const { transaction } = commit;
-  if (transaction) return { bytes: 0, isLone: true, write: () => transact(access, commit, transaction) };
+  if (transaction)
+    return { bytes: 0, isLone: true, isCommit: true, write: () => transact(access, commit, transaction) };
   const prepared = { commit, changes: rowChanges(commit.entries), body: bodyOf(commit.entries) };
-  const job = { bytes: prepared.body.length, write: () => writeCommit(access, prepared) };
+  const job = { bytes: prepared.body.length, isCommit: true, write: () => writeCommit(access, prepared) };
   return isOrdinary(prepared) ? { ...job, alone: () => commitAlone(access, prepared) } : job;
 }
 

@@ -6,10 +6,11 @@
  * W3 After any throw the caches are dropped: they may know rows that were undone.
  */
 import type { Logger } from "../../ports/logger.ts";
+import type { CommitTally, Counted } from "../shared/commit-tally.ts";
 import type { Connection } from "./database.ts";
 import { type Failure, failureOf, type Phase } from "./failures.ts";
 
-export interface Job<T> {
+export interface Job<T> extends Counted {
   /** About how much it adds. */
   readonly bytes: number;
   /** The whole job as at most one writing statement; undefined when only `write` can tell the answer. */
@@ -37,6 +38,7 @@ export interface GroupOptions {
   readonly path: string;
   readonly logger: Logger;
   readonly onUndone: () => void;
+  readonly tally: CommitTally;
 }
 
 /** Answers every member, or none and the reason. */
@@ -46,12 +48,13 @@ export function writeGroup(db: Connection, group: readonly Member[], options: Gr
     // Left open by a rollback that failed: a statement alone would join it and never be committed.
     if (db.isInTransaction()) db.run("ROLLBACK");
     phase = "commit";
-    if (writeAlone(group)) return undefined;
+    if (writeAlone(group, options.tally)) return undefined;
     phase = "work";
     db.run("BEGIN IMMEDIATE");
     const answers = group.map((member) => member.job.write());
     phase = "commit";
     db.run("COMMIT");
+    options.tally.add(jobsOf(group), answers);
     for (const [index, member] of group.entries()) member.resolve(answers[index]);
     return undefined;
   } catch (cause) {
@@ -60,12 +63,17 @@ export function writeGroup(db: Connection, group: readonly Member[], options: Gr
   }
 }
 
-function writeAlone([first, second]: readonly Member[]): boolean {
+function writeAlone([first, second]: readonly Member[], tally: CommitTally): boolean {
   if (!first?.job.alone || second) return false;
   const answer = first.job.alone();
   if (answer === undefined) return false;
+  tally.add([first.job], [answer]);
   first.resolve(answer);
   return true;
+}
+
+function jobsOf(group: readonly Member[]): readonly Job<unknown>[] {
+  return group.map(({ job }) => job);
 }
 
 /** A blind ROLLBACK would throw where SQLite has already rolled back, and hide the cause. */

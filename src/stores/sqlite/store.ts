@@ -11,6 +11,7 @@ import type { Entry } from "../../domain/entry.ts";
 import type { RunId } from "../../domain/ids.ts";
 import type { ReadRun, Store, StoreDeps } from "../../ports/store.ts";
 import type { DeleteAnswer, PruneRuns } from "../../ports/thread-store.ts";
+import { createCommitTally } from "../shared/commit-tally.ts";
 import { storeClosed } from "../shared/refusals.ts";
 import type { Access } from "./access.ts";
 import { birthJob } from "./births.ts";
@@ -20,6 +21,7 @@ import { contentOf } from "./content.ts";
 import type { Connection } from "./database.ts";
 import { deleteThreadJob, erasedUpTo, eraseRunJob, pruneJob } from "./erasure.ts";
 import { failureOf, storeBusy } from "./failures.ts";
+import { readDue } from "./figures.ts";
 import type { Job } from "./group.ts";
 import { entriesAfter } from "./journal.ts";
 import { readMessages } from "./message-pages.ts";
@@ -48,7 +50,8 @@ interface StoreContext extends StoreDeps {
 
 function createSqliteStore(db: Connection, { path, clock, logger }: StoreContext): Store {
   const places = createPlaces(db);
-  const writer = createWriter(db, { path, logger, onUndone: places.forget });
+  const tally = createCommitTally();
+  const writer = createWriter(db, { path, logger, onUndone: places.forget, tally });
   const access: Access = { db, places, now: () => clock.now() };
   let closing: Promise<void> | undefined;
 
@@ -101,6 +104,7 @@ function createSqliteStore(db: Connection, { path, clock, logger }: StoreContext
     runs: (list) => read(() => listRuns(db, list)),
     countRuns: (filter) => read(() => countRuns(db, filter)),
     head: () => read(() => headPosition(db)),
+    pulse: () => read(() => String(headPosition(db))),
     erasedUpTo: (scope) => read(() => erasedUpTo(db, scope)),
     tickets: (filter) => read(() => listTickets(db, filter)),
     manifest: (scope, fingerprint) => read(() => readManifest(db, scope, fingerprint)),
@@ -110,6 +114,8 @@ function createSqliteStore(db: Connection, { path, clock, logger }: StoreContext
     evidence: (key) => read(() => readEvidence(db, key)),
     ...outboxOf(access, { write, read }),
     ...contentOf(access, { write, read }),
+    figures: (request) =>
+      read(() => ({ ...readDue(access, request), ...tally.figures(), ...{ hidden: 0, hiddenMs: 0 } })),
     close: () => {
       closing ??= close();
       return closing;

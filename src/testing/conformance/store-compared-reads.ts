@@ -18,6 +18,10 @@ export function rowReads(scope: Scope): Reads {
   for (const agent of agentNames) reads[`nextDue ${agent}`] = (store) => store.nextDue({ scope, agents: [agent] });
   return {
     ...reads,
+    figures: async (store) => {
+      const { due, dueMs } = await store.figures({ scope });
+      return { due, dueMs };
+    },
     dueScopes: (store) => dueIn(store, scope),
     tickets: (store) => store.tickets({ scope, limit: 1_000 }),
     contents: (store) => Promise.all([0, 1, 2].map((n) => store.content(contentOf(`c${n}`, scope)))),

@@ -8,6 +8,7 @@ import { claims } from "./store-claims.ts";
 import { commits } from "./store-commits.ts";
 import { content } from "./store-content.ts";
 import { erasure } from "./store-erasure.ts";
+import { figures } from "./store-figures.ts";
 import type { StoreCheck } from "./store-fixtures.ts";
 import { inputs } from "./store-inputs.ts";
 import { lists } from "./store-lists.ts";
@@ -31,6 +32,7 @@ export const storeConformance: Record<string, StoreCheck> = {
   ...transactions,
   ...workers,
   ...claims,
+  ...figures,
   ...order,
   ...reads,
   ...threads,
