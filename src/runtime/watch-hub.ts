@@ -49,14 +49,14 @@ export function createWatchHub(desk: Desk, live: Live): WatchHub {
 
   /** Writers in other processes give no hints here: ask the store whether anything was added. */
   async function poll(signal: AbortSignal): Promise<void> {
-    let last = -1;
+    let last = "";
     for (;;) {
       await desk.clock.sleep(desk.watchPollMs, signal);
       if (signal.aborted || desk.closed.aborted) return;
-      const head = await desk.store.head().catch(() => last);
-      if (head === last) continue;
+      const pulse = await desk.store.pulse().catch(() => last);
+      if (pulse === last) continue;
       const [runsSeen, tailSeen] = await Promise.all([rings.look(), tail.look()]);
-      if (runsSeen && tailSeen) last = head; // else the same head is looked at again
+      if (runsSeen && tailSeen) last = pulse; // else the same is looked at again
     }
   }
 

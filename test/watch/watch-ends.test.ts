@@ -157,7 +157,7 @@ test("the terminal event is there once the run has ended, the same as watched", 
 test("who has left is forgotten: nothing polls, listens or keeps a ring for nobody", async () => {
   let heads = 0;
   const intercept: Intercept = (call, proceed) => {
-    if (call.method === "head") heads += 1;
+    if (call.method === "head" || call.method === "pulse") heads += 1;
     return proceed();
   };
   await using t = await testRuntime({ agents: [asker], intercept, settings: { watchPollMs: 50 } });
