@@ -143,10 +143,12 @@ test.skipIf(!disk)(
     await workThrough({
       store: postgresWithProbe({ url, schema }, { before }),
       runs: 40,
-      steps: 12,
+      steps: 20,
       meanwhile: async () => {
         const other = await opened(postgresStore({ url, schema }));
         await other.create(birthOf("r0", { agent: "nobody" }));
+        const started = `SELECT count(*)::int AS n FROM "${schema}".runs WHERE agent = 'clerk'`;
+        while ((await query<{ n: number }>(server.url, started))[0]?.n !== 40) await delay(20); // a start would be refused
         disk?.fill();
         for (let n = 0; !(await isFull(other, `x${n}`)); n += 1) expect(n).toBeLessThan(5_000);
         expect(await headOf(other, keyOf("r0"))).toBe(1);
