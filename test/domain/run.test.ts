@@ -23,6 +23,7 @@ test("each kind of ticket has only its legal verbs, and none of them is the engi
     "unknown-outcome": ["mark-done", "mark-failed", "run-again", "cancel-run"],
     pause: ["release", "cancel-run"],
     quarantined: ["release", "cancel-run"],
+    "missing-capability": ["release", "cancel-run"],
     timer: [],
   });
   const engines: readonly DecisionKind[] = ["elapsed", "closed"];
