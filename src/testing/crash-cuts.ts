@@ -10,7 +10,7 @@ import type { RunId } from "../domain/ids.ts";
 import type { ToolContext } from "../domain/tool.ts";
 import type { Birth, Commit } from "../ports/store.ts";
 import type { JudgedCall } from "../ports/tool-runner.ts";
-import { answersInOrder, createLateWrites } from "./crash-timing.ts";
+import { createLateWrites, oneAtATime } from "./crash-timing.ts";
 import type { Intercept, PortCall } from "./intercept.ts";
 
 export type CutWay = "before" | "after" | "error" | "unknown-written" | "unknown-unwritten" | "unknown-late";
@@ -60,7 +60,7 @@ export function openProbe(cut: Cut | undefined, around: Intercept = (_call, proc
   let storeBusy = 0;
   let dead = false;
   let cutAt: string | undefined;
-  const inOrder = answersInOrder();
+  const inTurn = oneAtATime();
   const late = createLateWrites();
 
   const intercept: Intercept = async (call, proceed) => {
@@ -74,7 +74,7 @@ export function openProbe(cut: Cut | undefined, around: Intercept = (_call, proc
     busy += counts;
     storeBusy += stores;
     try {
-      const act = (): ReturnType<typeof proceed> => late.before(call, () => inOrder(call, () => around(call, proceed)));
+      const act = (): ReturnType<typeof proceed> => late.before(call, () => inTurn(call, () => around(call, proceed)));
       return await (cutsHere ? cutHere(call, mine.label, act) : act());
     } finally {
       busy -= counts;

@@ -88,14 +88,14 @@ export async function crashEverywhere(scenario: CrashScenario, options: CrashOpt
     const unjudged: Record<string, Expected> = {};
     const possible =
       failures.length > 0 ? [] : cutsOf(uncut.calls).filter(({ way }) => options.ways?.includes(way) ?? true);
-    const cuts = drawn(possible, options.sample);
+    const cuts = options.sample ? drawn(possible, { ...options.sample, of: scenario.name }) : possible;
     for (const [index, cut] of cuts.entries()) {
       const lives = options.twice ? [cut, recoveryCut(index)] : [cut];
       const scope = scopeOf(scenario, `${index}`);
       const played = await play({ ...stage, scope, cuts: lives, results: resultsOf(uncut) });
       const row = rowOf(cut, played, scenario);
       if (row === "none") unjudged[played.cutAt[0] ?? ""] = comesTo(played);
-      const problems = row === "none" ? [] : judge(played, uncut, row);
+      const problems = [...misses(cut, played, uncut), ...(row === "none" ? [] : judge(played, uncut, row))];
       failures.push(...(await failureOf(nameOf(cut, played), played, { stage, problems })));
     }
     const counts = { cuts: cuts.length, possible: possible.length };
@@ -105,12 +105,12 @@ export async function crashEverywhere(scenario: CrashScenario, options: CrashOpt
   }
 }
 
-/** One of each stretch of the play. */
-function drawn(possible: readonly Cut[], sample: CrashOptions["sample"]): readonly Cut[] {
-  if (!sample || sample.cuts >= possible.length) return possible;
-  const random = createRandom(sample.seed);
-  const stretch = possible.length / sample.cuts;
-  return Array.from({ length: sample.cuts }, (_, index) => {
+/** One of each stretch of the play; others for every scenario. */
+function drawn(possible: readonly Cut[], sample: NonNullable<CrashOptions["sample"]> & { of: string }): readonly Cut[] {
+  const random = createRandom(sample.seed).branch(sample.of);
+  const count = Math.min(sample.cuts, possible.length);
+  const stretch = possible.length / count;
+  return Array.from({ length: count }, (_, index) => {
     const [from, to] = [Math.floor(index * stretch), Math.floor((index + 1) * stretch)];
     return random.pick(possible.slice(from, to));
   });
@@ -137,8 +137,13 @@ function rowOf(cut: Cut, { cutAt }: Played, scenario: CrashScenario): Expected |
   return scenario.afterError?.[label] ?? "none";
 }
 
+/** Every play makes the same calls up to its cut. */
+function misses({ at }: Cut, { cutAt: [label = "nothing"] }: Played, { calls }: Played): readonly string[] {
+  const meant = calls[at]?.label;
+  return label === meant ? [] : [`it was cut at ${label} instead of ${meant}: the scenario is not deterministic`];
+}
+
 function judge(played: Played, uncut: Played, row: Expected | "uncut"): readonly string[] {
-  if (played.cutAt.length === 0) return ["the cut was never reached: the scenario is not deterministic"];
   if (row !== "uncut") return differences(played, row);
   return [...differences(played, comesTo(uncut)), ...askedTwice(played, uncut)];
 }

@@ -58,6 +58,8 @@ interface Life {
   readonly births: Set<RunId>;
   readonly waits: Set<{ readonly check: () => boolean | Promise<boolean>; readonly resolve: () => void }>;
   script: "running" | "done" | { readonly failed: unknown };
+  /** What the script asks the store itself, beside the process. */
+  asking: number;
 }
 
 const leaseMs = 30_000;
@@ -130,6 +132,7 @@ async function begin(
     births: life.births,
     waits: new Set(),
     script: "running",
+    asking: 0,
   };
   runScript(begun, { runtime, agents, world, ...doors(begun) });
   return begun;
@@ -138,13 +141,19 @@ async function begin(
 function doors(life: Life): Pick<ScriptContext, "until" | "rows" | "post"> {
   const { store } = life;
   const { scope } = life.request;
+  async function asked<T>(question: Promise<T>): Promise<T> {
+    life.asking += 1;
+    return question.finally(() => {
+      life.asking -= 1;
+    });
+  }
   return {
     until: (check) => new Promise((resolve) => life.waits.add({ check, resolve })),
     rows: async () => {
-      const rows = await Promise.all([...allBirths(life)].map((run) => store.run({ scope, run })));
+      const rows = await asked(Promise.all([...allBirths(life)].map((run) => store.run({ scope, run }))));
       return rows.filter((row) => row !== undefined);
     },
-    post: (post) => store.post({ ...post, scope }),
+    post: (post) => asked(store.post({ ...post, scope })),
   };
 }
 
@@ -212,11 +221,13 @@ function over(problem: string): LifeEnd {
 }
 
 /** True once nothing but sleep, or a wait on the world, is in flight; false when that never comes. */
-async function calm({ probe, world }: Life): Promise<boolean> {
+async function calm(life: Life): Promise<boolean> {
+  const { probe, world } = life;
   for (let quiet = 0, turns = 0; quiet < 2; turns += 1) {
     await (turns < busyTurns ? turn() : delay(1));
     if (turns > mostTurns) return false;
-    quiet = probe.busy() <= (probe.isDead() ? 0 : world.waiting()) ? quiet + 1 : 0;
+    const busy = probe.busy() + life.asking;
+    quiet = busy <= (probe.isDead() ? 0 : world.waiting()) ? quiet + 1 : 0;
   }
   return true;
 }

@@ -1,20 +1,19 @@
-/** When a store's answers come, and when a write that was given up arrives after all. */
+/** When calls reach the store, and when a write that was given up arrives after all. */
 import type { Intercept, PortCall } from "./intercept.ts";
 import { turn } from "./test-process.ts";
 
 /**
- * Calls reach the store as they are made, but their answers come back in that order, each when nothing is left to do
- * about the one before: however slow the store is, every play of a scenario makes the same calls.
+ * One call reaches the store at a time, in the order in which they were made, and each when nothing is left to do about
+ * the answer before: however slow the store is, every play of a scenario makes the same calls and gets the same answers.
  */
-export function answersInOrder(): Intercept {
+export function oneAtATime(): Intercept {
   let last: Promise<unknown> = Promise.resolve();
-  return async (call, proceed) => {
+  return (call, proceed) => {
     if (call.port !== "store") return proceed();
-    const before = last;
-    const answer = proceed();
-    last = Promise.allSettled([before, answer]).then(turn);
-    await last;
-    return answer;
+    const answer = last.then(proceed);
+    const told = Promise.allSettled([answer]).then(turn);
+    last = told;
+    return told.then(() => answer);
   };
 }
 

@@ -11,7 +11,7 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { memory } from "../stores/memory/memory.ts";
 import { createFakeClock, type FakeClock, milliseconds } from "./fake-clock.ts";
 import type { Intercept } from "./intercept.ts";
-import { countingIds, startProcess, type TestProcess } from "./test-process.ts";
+import { countingIds, startProcess, type TestProcess, turn } from "./test-process.ts";
 
 export interface TestRuntimeOptions {
   readonly agents: readonly Agent<unknown>[];
@@ -74,6 +74,7 @@ export async function testRuntime(options: TestRuntimeOptions): Promise<TestRunt
     advance: (duration) => clock.advance(milliseconds(duration), () => current.quiet()),
     async restart() {
       current.kill();
+      while (current.storing() > 0) await turn(); // what it sent before it died arrives before time goes on
       await clock.advance((settings.leaseMs ?? leaseMs) + 1);
       current = await boot();
       await current.quiet();

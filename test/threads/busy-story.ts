@@ -10,6 +10,7 @@ import type { Intercept } from "../../src/testing/intercept.ts";
 import { anAgentWith, callsTool, given, type Story, type StoryModel } from "../../src/testing/story.ts";
 import { silentLogger, turn } from "../../src/testing/test-process.ts";
 import { aGate } from "../scenarios/moments.ts";
+import { callsUnderWay } from "../scenarios/stores.ts";
 import type { Choice, RunStands } from "./busy-table.ts";
 
 const nothing = z.object({});
@@ -208,7 +209,7 @@ async function release(stands: RunStands, { story, first }: Stage): Promise<void
 }
 
 export async function until(check: () => boolean | Promise<boolean>): Promise<void> {
-  for (let turns = 0; turns < enoughTurns; turns += 1) {
+  for (let turns = 0; turns < enoughTurns; turns = callsUnderWay() > 0 ? 0 : turns + 1) {
     if (await check()) return;
     await turn();
   }
