@@ -127,6 +127,21 @@ test("R2 a process that dies after the post leaves the row to the next one, and 
   expect(await inputsOf(world.store)).toEqual(["i1"]);
 });
 
+test("R2 a process that dies before the post has taken nothing out of the outbox", async () => {
+  const world = await bench();
+  await cause(world, deliveryTo("r2", "i1"));
+  const never = new Promise<never>(() => undefined);
+  const dead: Intercept = (call, proceed) => (call.method === "post" ? never : proceed());
+  const options = { bus: createInMemoryBus(logger), clock: world.clock, logger, scope: scopeA, leaseMs: 5_000, pollMs };
+  createOutboxRelay({ ...options, store: interceptStore(world.store, dead) });
+  await world.clock.advance(1);
+  expect(await world.store.deliveries(keyOf("r1"))).toHaveLength(1);
+  world.relay();
+  await world.clock.advance(5_000 + pollMs);
+  expect(await inputsOf(world.store)).toEqual(["i1"]);
+  expect(await world.store.deliveries(keyOf("r1"))).toEqual([]);
+});
+
 test("R3 a target that is not there yet is tried again with growing pauses, and gets it when it is", async () => {
   const world = await bench();
   await cause(world, deliveryTo("r3", "i1"));

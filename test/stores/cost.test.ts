@@ -5,7 +5,10 @@ import type { Scope, ThreadId } from "../../src/domain/ids.ts";
 import type { Claim } from "../../src/ports/store.ts";
 import { findDue, findNextDue, findScopes } from "../../src/stores/sqlite/claims.ts";
 import { countDue, findFirst, findGivenBack, findNextAgent } from "../../src/stores/sqlite/figures.ts";
+import { findUncited } from "../../src/stores/sqlite/content.ts";
+import { findEnded } from "../../src/stores/sqlite/erasure.ts";
 import { readNewest } from "../../src/stores/sqlite/messages.ts";
+import { findDueDeliveries, findNextDelivery } from "../../src/stores/sqlite/outbox.ts";
 import {
   birthOf,
   claimOne,
@@ -125,6 +128,34 @@ test("L1 claims, due times and thread windows are read through their indexes, wi
   const seeks = [countDue, findFirst, findGivenBack, findNextAgent];
   for (const sql of [findDue, findNextDue, findScopes, readNewest, ...seeks])
     expect(planOf(sql)).not.toMatch(/TEMP B-TREE|SCAN (runs|journal)/);
+});
+
+test("deliveries, runs to prune and content to collect are found through their indexes", async () => {
+  const { connection } = await watched();
+  const planOf = (sql: string): string =>
+    connection()
+      .all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
+      .map((row) => row.detail)
+      .join("; ");
+  expect(planOf(findDueDeliveries)).toMatch(/USING (COVERING )?INDEX outbox_due \(scope=\? AND lane=\? AND due<\?\)/);
+  expect(planOf(findNextDelivery)).toMatch(/USING COVERING INDEX outbox_due \(scope=\? AND lane=\?\)/);
+  expect(planOf(findEnded)).toMatch(/INDEX runs_ended \(scope=\? AND ended_at<\?\)/);
+  expect(planOf(findUncited)).toMatch(/INDEX content_by_time \(scope=\? AND time<\?\)/);
+  for (const sql of [findDueDeliveries, findNextDelivery, findEnded, findUncited])
+    expect(planOf(sql)).not.toMatch(/TEMP B-TREE|SCAN/);
+});
+
+test("a commit that causes and cites nothing is one statement; the end of a run is written once in its row", async () => {
+  const bench = await watched();
+  await bench.store.create(birthOf("r1"));
+  const claim = await claimOne(bench.store);
+  let head = await write(bench.store, claim, { entries: [started(0), settled("done")], after: 1 });
+  bench.seen();
+  head = await write(bench.store, claim, { entries: [stepped(1)], after: head, deliveries: [], cites: [] });
+  expect(bench.seen()).toHaveLength(1);
+  await write(bench.store, claim, { entries: [ended], after: head });
+  const touching = bench.seen().filter((sql) => /outbox|content/.test(sql));
+  expect(touching).toEqual([]);
 });
 
 test("L1 the oldest due runs are claimed first, over all agents of the worker and none besides", async () => {
