@@ -4,9 +4,9 @@ import { expect, test } from "vitest";
 import type { Scope, ThreadId } from "../../src/domain/ids.ts";
 import type { Claim } from "../../src/ports/store.ts";
 import { findDue, findNextDue, findScopes } from "../../src/stores/sqlite/claims.ts";
-import { countDue, findFirst, findGivenBack, findNextAgent } from "../../src/stores/sqlite/figures.ts";
 import { findUncited } from "../../src/stores/sqlite/content.ts";
 import { findEnded } from "../../src/stores/sqlite/erasure.ts";
+import { countDue, findFirst, findGivenBack, findNextAgent } from "../../src/stores/sqlite/figures.ts";
 import { readNewest } from "../../src/stores/sqlite/messages.ts";
 import { findDueDeliveries, findNextDelivery } from "../../src/stores/sqlite/outbox.ts";
 import {

@@ -151,7 +151,12 @@ export function createDraw(seed: number): Draw {
 /** Begins with a few births and a claim, or most of the rest would find nothing to act on; half of the lists with threads. */
 export function drawCommands(seed: number, length: number): readonly Batch[] {
   const draw = createDraw(seed);
-  const batches: Batch[] = [...(draw(2) === 0 ? [] : [familyBatch]), drawBirths(draw), [drawClaim(draw, 0)]];
+  const batches: Batch[] = [
+    ...(draw(2) === 0 ? [] : [familyBatch]),
+    ...(draw(2) === 0 ? [] : [contentBatch]),
+    drawBirths(draw),
+    [drawClaim(draw, 0)],
+  ];
   let left = Math.ceil(length / 4) + draw(length - Math.ceil(length / 4)) - drawnIn(batches);
   while (left > 0) {
     const size = Math.min(left, draw(3) === 0 ? 1 + draw(5) : 1);
@@ -164,9 +169,9 @@ export function drawCommands(seed: number, length: number): readonly Batch[] {
 
 /** Alone in its batch: what it finds is what the others have left. */
 function drawCollection(draw: Draw): Command {
-  if (draw(3) === 0) return { do: "collect-content", scope: 0, limit: 1 + draw(2), ms: pickOf(draw, [0, 100, 200]) };
+  if (draw(3) === 0) return { do: "collect-content", scope: 0, limit: 1 + draw(2), ms: pickOf(draw, [0, 0, 100]) };
   const by = pickOf(draw, ["age", "time"] as const);
-  return { do: "prune", scope: 0, limit: 1 + draw(3), agoMs: pickOf(draw, [0, 1, 100, 200]), by };
+  return { do: "prune", scope: 0, limit: pickOf(draw, [1, 1, 3]), agoMs: pickOf(draw, [0, 0, 1, 100]), by };
 }
 
 /** A thread with history and its child: what can be deleted, unless a run joins them. */
@@ -174,6 +179,9 @@ const familyBatch: Batch = [
   { do: "new-thread", scope: 0, run: 4, thread: 2, history: 5 },
   { do: "new-thread", scope: 0, run: 5, thread: 3, history: 6, parent: 2, title: "child" },
 ];
+
+/** What can be cited. */
+const contentBatch: Batch = [0, 1].map((content) => ({ do: "put-content", scope: 0, content, wrong: false }));
 
 function drawBirths(draw: Draw): Batch {
   return Array.from({ length: 2 + draw(3) }, (_, run) => ({
@@ -209,7 +217,7 @@ function drawCommand(draw: Draw): Command {
 
 function drawCommit(draw: Draw, target: Target): Command {
   const commit = { do: "commit", ...drawFence(draw, target), shape: pickOf(draw, shapes), pick: draw(6) } as const;
-  const cites = draw(6) === 0 ? { cites: [draw(3), draw(3)] } : {};
+  const cites = draw(4) === 0 ? { cites: draw(4) === 0 ? [draw(3), draw(3)] : [draw(2)] } : {};
   return { ...commit, ...(draw(4) === 0 ? { deliveries: 1 + draw(3) } : {}), ...cites };
 }
 

@@ -42,16 +42,21 @@ async function runsIn(store: Store): Promise<readonly string[]> {
 
 export const pruning: Record<string, StoreCheck> = {
   "H5 the runs that ended first go first, no more than asked for, and none that ended later": checked(async (bench) => {
-    const { store } = bench;
+    const { store, clock } = bench;
+    await store.create(birthOf("late"));
+    const late = await claimOne(store);
     await endRuns(bench, ["c", "a", "b"]);
+    clock.advance(10);
+    await write(store, late, { entries: [started(0), ended], after: 1 });
     assert.deepEqual(await prune(store, 1_010), []);
     assert.deepEqual(await prune(store, 1_030, 1), ["c"]);
     assert.deepEqual(await prune(store, 1_030), ["a"]);
     assert.deepEqual(await prune(store, 1_030), []);
     assert.deepEqual(await prune(store, 9_999, 0), []);
-    assert.deepEqual(await runsIn(store), ["b"]);
+    assert.deepEqual(await runsIn(store), ["late", "b"]);
     assert.deepEqual(await store.prune({ scope: scopeB, ended: { before: 9_999 }, limit: 9 }), []);
-    assert.deepEqual(await runsIn(await bench.reopen()), ["b"]);
+    assert.deepEqual(await prune(store, 9_999, 1), ["b"]);
+    assert.deepEqual(await runsIn(await bench.reopen()), ["late"]);
   }),
 
   "H5 how long ago is counted by the store, and exactly so long is long enough": checked(async (bench) => {
