@@ -25,7 +25,7 @@ import {
 import { deps, freshPath, watched } from "./watched-store.ts";
 
 /** They outlive runs and threads: no row of theirs belongs to one. */
-const kept = ["migrations", "manifests", "content", "high_water", "erasures"];
+const kept = ["migrations", "manifests", "content", "high_water", "erasures", "workers"];
 /** Written by no code yet; whoever writes them first erases them too. */
 const foreseen = ["state_slots"];
 const erased = ["journal", "runs", "threads", "thread_notes", "start_keys", ...tablesOfRun];
