@@ -1,16 +1,17 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { EffectId, Scope, ThreadId } from "../../src/domain/ids.ts";
 import { agent, tool } from "../../src/index.ts";
+import type { StoreDefinition } from "../../src/ports/store.ts";
 import { scripted } from "../../src/providers/scripted.ts";
 import { memory } from "../../src/stores/memory/memory.ts";
 import { createFakeClock } from "../../src/testing/fake-clock.ts";
 import type { Intercept } from "../../src/testing/intercept.ts";
 import { createRandom } from "../../src/testing/sim/random.ts";
 import { countingIds, startProcess, type TestProcess, turn } from "../../src/testing/test-process.ts";
+import { freshSchemas } from "../scenarios/stores.ts";
 import { type Client, durable, follow, newClient, transcript } from "./client.ts";
 
-const kills = 200;
 const leaseMs = 10_000;
 
 const note = tool({
@@ -60,12 +61,20 @@ function killAt(n: number): { readonly intercept: Intercept; readonly arm: (proc
   };
 }
 
-test(`a worker killed in the middle of a message ${kills} times: the same fold, and every lost attempt retracted`, async () => {
+describe("on memory", () => killedOften(200, () => memory()));
+describe("on postgres", () => killedOften(16, freshSchemas()));
+
+function killedOften(kills: number, freshStore: () => StoreDefinition): void {
+  test(`a worker killed in the middle of a message ${kills} times: the same fold, and every lost attempt retracted`, () =>
+    killOften(kills, freshStore));
+}
+
+async function killOften(kills: number, freshStore: () => StoreDefinition): Promise<void> {
   const random = createRandom("killed");
   let killed = 0;
   let orphans = 0;
   while (killed < kills) {
-    const story = await tellWithKills(() => random.between(1, 40), Math.min(8, kills - killed));
+    const story = await tellWithKills(freshStore(), () => random.between(1, 40), Math.min(8, kills - killed));
     killed += story.kills;
     orphans += story.lost.length;
     for (const [name, client] of Object.entries(story.clients)) {
@@ -81,12 +90,11 @@ test(`a worker killed in the middle of a message ${kills} times: the same fold, 
   }
   expect(killed).toBe(kills);
   expect(orphans).toBeGreaterThan(kills / 2); // the others had written nothing yet
-});
+}
 
-async function tellWithKills(draw: () => number, most: number) {
+async function tellWithKills(store: StoreDefinition, draw: () => number, most: number) {
   const clock = createFakeClock();
   const ids = countingIds();
-  const store = memory();
   const settings = { leaseMs, pollMs: 5_000, watchPollMs: 5_000, limits: { crashes: 100 } };
   const viewer = await startProcess({ store, agents: [], clock, ids, settings });
   const run = await viewer.runtime.start(teller, "Go", { thread: "t" });
@@ -103,6 +111,7 @@ async function tellWithKills(draw: () => number, most: number) {
     await worker.quiet();
     if (worker.isDead()) {
       deaths += 1;
+      while (worker.storing() > 0) await turn();
       await clock.advance(leaseMs + 1);
     } else {
       await clock.advance(5_001);
