@@ -55,6 +55,7 @@ export function composeWorker(
   settings: RuntimeSettings,
 ): WorkerPart {
   const { leaseMs = 30_000, pollMs = 1_000, concurrency = 256, closeGraceMs = 5_000 } = settings;
+  const { concurrencyPerAgent = {}, concurrencyPerScope = concurrency } = settings;
   const scope = settings.scope === undefined ? defaultScope : parseId<Scope>("scope", settings.scope);
   const byName = new Map(agents.map((each) => [each.name, each]));
   const agentNames = [...byName.keys()];
@@ -70,7 +71,11 @@ export function composeWorker(
   };
   const backend = createInProcessBackend(engine);
   const worker = { ...ports, counts, scope, agents: agentNames, leaseMs, pollMs, concurrency, closeGraceMs };
-  const dispatcher = agentNames.length === 0 ? undefined : createClaimingDispatcher(worker);
+  const claiming = {
+    ...{ concurrencyPerAgent, concurrencyPerScope, scopes: servedScopes(settings, scope) },
+    crashLimit: engine.limits.crashes + 1,
+  };
+  const dispatcher = agentNames.length === 0 ? undefined : createClaimingDispatcher({ ...worker, ...claiming });
   if (dispatcher) ports.bus.pieces?.offer(live);
   dispatcher?.serve((held) => backend.executeRoot(held));
   const relay = dispatcher && createOutboxRelay(worker);
@@ -83,6 +88,12 @@ export function composeWorker(
     }
   }
   return { scope, live, counts, agentNames, close };
+}
+
+/** Its own, and those it was given besides. */
+function servedScopes({ scopes = [] }: RuntimeSettings, own: Scope): readonly Scope[] | "all" {
+  if (scopes === "all") return "all";
+  return [...new Set([own, ...scopes.map((scope) => parseId<Scope>("scope", scope))])];
 }
 
 /** A worker and a front desk in one process. Without agents it is a front desk only. */

@@ -22,8 +22,14 @@ export interface WorkerOptions {
   readonly logger?: Logger;
   readonly clock?: Clock;
   readonly ids?: Ids;
+  /** Further scopes whose runs this process executes besides its own; "all" for every scope of the store. */
+  readonly scopes?: readonly string[] | "all";
   /** Runs in hand at once. */
   readonly concurrency?: number;
+  /** The same of single agents, by name. */
+  readonly concurrencyPerAgent?: Readonly<Record<string, number>>;
+  /** The same in each scope. */
+  readonly concurrencyPerScope?: number;
   /** How long a claim lasts without being renewed, in milliseconds. */
   readonly leaseMs?: number;
   /** How often work of other processes is looked for, in milliseconds. */
@@ -44,10 +50,13 @@ const workerOptions = [
   "agents",
   "store",
   "scope",
+  "scopes",
   "logger",
   "clock",
   "ids",
   "concurrency",
+  "concurrencyPerAgent",
+  "concurrencyPerScope",
   "leaseMs",
   "pollMs",
   "closeGraceMs",
@@ -56,6 +65,7 @@ const workerOptions = [
 ] as const satisfies readonly (keyof WorkerOptions)[];
 
 const day = 24 * 60 * 60_000;
+const mostRuns = 100_000;
 
 /** Answers the agents. */
 export function checkRuntimeOptions(options: RuntimeOptions): readonly Agent<unknown>[] {
@@ -95,12 +105,15 @@ function check(options: RuntimeOptions, problems: Problems): readonly Agent<unkn
     "must have now, monotonic and sleep",
   );
   problems.optional("ids", (ids) => has(ids, ["next"]), "must have next");
-  problems.integer("concurrency", 1, 100_000);
+  problems.optional("scopes", isScopes, 'must be "all" or a list of ids');
+  problems.integer("concurrency", 1, mostRuns);
+  problems.integer("concurrencyPerScope", 1, mostRuns);
   problems.integer("leaseMs", 100, day);
   problems.integer("pollMs", 1, day);
   problems.integer("closeGraceMs", 0, day);
   checkLimits(options?.limits, problems);
   const agents = checkAgents(options?.agents, problems);
+  checkPerAgent(options?.concurrencyPerAgent, agents, problems);
   checkRetention(options ?? {}, problems);
   checkTransactions(options ?? {}, problems);
   return agents;
@@ -108,6 +121,21 @@ function check(options: RuntimeOptions, problems: Problems): readonly Agent<unkn
 
 function has(value: unknown, methods: readonly string[]): boolean {
   return methods.every((method) => isFunction((value as Record<string, unknown> | null)?.[method]));
+}
+
+function isScopes(scopes: unknown): boolean {
+  return scopes === "all" || (Array.isArray(scopes) && scopes.every((scope) => idProblem(scope) === undefined));
+}
+
+/** L9: a limit for an agent that this process does not have would never be read. */
+function checkPerAgent(limits: unknown, agents: readonly Agent<unknown>[], problems: Problems): void {
+  if (limits === undefined) return;
+  const inner = new Problems(
+    limits,
+    agents.map((each) => each?.name),
+  );
+  for (const each of agents) inner.integer(each?.name, 1, mostRuns);
+  problems.include("concurrencyPerAgent", inner);
 }
 
 function checkLimits(limits: RuntimeOptions["limits"], problems: Problems): void {

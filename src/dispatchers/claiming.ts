@@ -3,72 +3,63 @@
  * The store decides who owns a run; everything here may be late, lost or doubled without harm.
  *
  * P1 No run is held twice at once: a run in hand is not taken again before `advance` has returned.
- * P2 A lease that could not be renewed in time is lost: `lost` aborts when its time, counted here from before it was
- *    asked for, is over and a renewal has not answered. Renewals go on until the last run is out of hand.
- * P3 One timer for all waiting runs, one for all leases.
+ * P2 A lease that could not be renewed is given up before its time is over (leases.ts).
+ * P3 One timer for all waiting runs of all scopes, one for all leases.
  * P4 A process does not take its own runs from itself: leases that ran out while it slept are renewed before it claims.
  * P5 A process that goes begins nothing new and gives every run back as soon as nothing of it is in flight.
+ * P6 A run that nothing can read is tried ever more rarely (leases.ts).
+ * P7 In each round every scope with something due gets its share of the room, at least one run while there is any.
  */
-import type { RunId, Scope } from "../domain/ids.ts";
+import type { Scope } from "../domain/ids.ts";
 import type { Bus, Hint } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Counts } from "../ports/counts.ts";
 import type { Advance, Dispatcher, HeldClaim } from "../ports/dispatcher.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Logger } from "../ports/logger.ts";
-import type { Claim, Store } from "../ports/store.ts";
+import type { ClaimRequest, Store } from "../ports/store.ts";
+import { grip, type Held, handKey, type Taken } from "./in-hand.ts";
+import { keepOutOfReach, renewLate, renewLoop } from "./leases.ts";
+import { type Ask, createRoom, type Room, type RoomOptions } from "./room.ts";
+import { createRota, type Rota } from "./rota.ts";
 
-export interface ClaimingOptions {
+export interface ClaimingOptions extends RoomOptions {
   readonly store: Store;
   readonly bus: Bus;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
   readonly counts: Counts;
-  readonly scope: Scope;
-  readonly agents: readonly string[];
+  /** Whose runs are claimed. */
+  readonly scopes: readonly Scope[] | "all";
   readonly leaseMs: number;
-  readonly concurrency: number;
   /** How soon work of other processes is found when their hints do not reach us. */
   readonly pollMs: number;
   readonly closeGraceMs: number;
+  readonly crashLimit: number;
 }
 
 interface Worker {
   readonly options: ClaimingOptions;
   readonly advance: Advance;
-  readonly inHand: Map<RunId, Held>;
+  readonly inHand: Map<string, Held>;
+  readonly room: Room;
+  readonly rota: Rota;
+  /** Scopes that were asked while some agent had no room. */
+  readonly passedOver: Set<Scope>;
   readonly stop: AbortController;
-  isLeaving: boolean;
-  /** Nothing is in hand any more. */
   readonly over: AbortController;
+  isLeaving: boolean;
   /** Something may be claimable since the last look. */
   woken: boolean;
   wakeUp: (() => void) | undefined;
-}
-
-interface Held extends HeldClaim {
-  readonly done: Promise<void>;
-  readonly lose: () => void;
-  readonly leave: () => void;
-  readonly moved: (seq: number) => void;
-  readonly renewed: (leaseUntil: number, times: LeaseTimes) => void;
-  renewing: Promise<void> | undefined;
-}
-
-interface Taken {
-  readonly claim: Claim;
-  /** By this process's own count, before it was asked for. */
-  readonly asked: number;
-}
-
-/** By this process's own count: before the lease was asked for, and when the answer was there. */
-interface LeaseTimes {
-  readonly asked: number;
-  readonly answered: number;
+  /** When every scope is looked at again, by this process's own count. */
+  pollAt: number;
+  rounds: number;
 }
 
 const claimBatch = 64;
+const scopePage = 256;
 
 export function createClaimingDispatcher(options: ClaimingOptions): Dispatcher {
   let worker: Worker | undefined;
@@ -81,11 +72,16 @@ export function createClaimingDispatcher(options: ClaimingOptions): Dispatcher {
         options,
         advance,
         inHand: new Map(),
+        room: createRoom(options),
+        rota: createRota(options.pollMs),
+        passedOver: new Set(),
         stop: new AbortController(),
-        isLeaving: false,
         over: new AbortController(),
+        isLeaving: false,
         woken: false,
         wakeUp: undefined,
+        pollAt: Number.NEGATIVE_INFINITY,
+        rounds: 0,
       };
       worker = serving;
       unsubscribe = options.bus.subscribe((hint) => hear(serving, hint));
@@ -96,7 +92,7 @@ export function createClaimingDispatcher(options: ClaimingOptions): Dispatcher {
       unsubscribe?.();
       if (!worker) return;
       worker.stop.abort();
-      wake(worker);
+      wakeUp(worker);
       await claiming; // what was being claimed is in hand now
       await drain(worker);
       worker.over.abort("drained");
@@ -105,108 +101,139 @@ export function createClaimingDispatcher(options: ClaimingOptions): Dispatcher {
   };
 }
 
-function wake(worker: Worker): void {
+function wakeUp(worker: Worker): void {
   worker.woken = true;
   worker.wakeUp?.();
 }
 
+function wake(worker: Worker, scope: Scope): void {
+  worker.rota.wake(scope);
+  wakeUp(worker);
+}
+
 function hear(worker: Worker, hint: Hint): void {
-  if (hint.scope !== worker.options.scope) return;
-  const held = worker.inHand.get(hint.run);
+  const { scopes } = worker.options;
+  if (scopes !== "all" && !scopes.includes(hint.scope)) return;
+  const held = worker.inHand.get(handKey(hint));
   if (held) held.moved(hint.seq);
-  else wake(worker);
+  else wake(worker, hint.scope);
 }
 
 async function claimLoop(worker: Worker): Promise<void> {
   while (!worker.stop.signal.aborted) {
     worker.woken = false;
-    const more = await claimSome(worker);
+    await lookEverywhere(worker);
+    const more = await claimRound(worker);
     if (!more && !worker.woken) await sleepUntilDue(worker);
   }
 }
 
-/** True when there may be more to claim at once. */
-async function claimSome(worker: Worker): Promise<boolean> {
+/** At every poll: hints may have been lost, and other processes may have died. */
+async function lookEverywhere(worker: Worker): Promise<void> {
+  const { store, clock, scopes, agents, pollMs, logger } = worker.options;
+  if (clock.monotonic() < worker.pollAt) return;
+  worker.pollAt = clock.monotonic() + pollMs;
+  if (scopes !== "all") {
+    for (const scope of scopes) worker.rota.wake(scope);
+    return;
+  }
+  try {
+    const dues: { readonly scope: Scope; readonly due: number }[] = [];
+    for (let after: Scope | undefined, more = true; more; ) {
+      const page = await store.dueScopes({ agents, limit: scopePage, ...(after === undefined ? {} : { after }) });
+      dues.push(...page.scopes);
+      after = page.next;
+      more = after !== undefined && !worker.stop.signal.aborted;
+    }
+    worker.rota.replace(dues);
+  } catch (cause) {
+    logger.warn("Looking for scopes with work failed; it is tried again", { cause: String(cause) });
+  }
+}
+
+/** P7. True when there may be more to claim at once. */
+async function claimRound(worker: Worker): Promise<boolean> {
+  const { rota, room, options } = worker;
+  const scopes = rota.turns(options.clock.now());
+  for (const [index, scope] of scopes.entries()) {
+    if (worker.stop.signal.aborted || room.left() <= 0) return false;
+    await claimIn(worker, scope, Math.max(1, Math.floor(room.left() / (scopes.length - index))));
+  }
+  return room.left() > 0 && rota.turns(options.clock.now()).length > 0;
+}
+
+/** Agents with a limit of their own are asked for one by one; who is first goes round too. */
+async function claimIn(worker: Worker, scope: Scope, share: number): Promise<void> {
+  const { rota, room, options } = worker;
+  const asks = room.asks(scope);
+  rota.asking(scope);
+  if (room.isShort(scope)) worker.passedOver.add(scope);
+  if (asks.length === 0) return; // a run that comes out of hand wakes it
+  worker.rounds += 1;
+  let left = share;
+  let took = 0;
+  let isFull = false;
+  for (let turn = 0; turn < asks.length && left > 0; turn += 1) {
+    const ask = asks[(worker.rounds + turn) % asks.length] as Ask;
+    const limit = Math.min(claimBatch, ask.limit, room.left(), Math.ceil(left / (asks.length - turn)));
+    const claimed = limit > 0 ? await claimSome(worker, scope, { ...ask, limit }) : 0;
+    took += claimed;
+    left -= claimed;
+    isFull ||= claimed >= limit;
+  }
+  if (isFull) return rota.more(scope);
+  const agents = room.asks(scope).flatMap((ask) => ask.agents);
+  const due = await options.store.nextDue({ scope, agents }).catch(() => undefined);
+  rota.rests(scope, { took, due, now: options.clock.now() });
+}
+
+/** How many were claimed. */
+async function claimSome(worker: Worker, scope: Scope, ask: Ask): Promise<number> {
   const { options } = worker;
-  const limit = Math.min(claimBatch, options.concurrency - worker.inHand.size);
-  if (limit <= 0) return false;
   await renewLate(worker);
-  const { scope, agents, leaseMs } = options;
-  const request = { scope, agents, leaseMs, limit, claimId: options.ids.next() };
+  const request = { scope, ...ask, leaseMs: options.leaseMs, claimId: options.ids.next() };
   const asked = options.clock.monotonic();
   try {
     const claims = await options.store.claim(request);
     for (const claim of claims) take(worker, { claim, asked });
-    return claims.length === limit;
+    return claims.length;
   } catch (cause) {
     options.logger.warn("Claiming runs failed; it is tried again", { cause: String(cause) });
-    await recoverClaims(worker, request, asked);
-    return false;
+    return recoverClaims(worker, request, asked);
   }
 }
 
-/** P4: after a sleep, a stall or a jump of the clock our own runs look free. The epoch says whether they still are ours. */
-async function renewLate(worker: Worker): Promise<void> {
-  const { clock } = worker.options;
-  const late = [...worker.inHand.values()].filter((held) => held.timeLeft() <= 0 || held.leaseUntil() <= clock.now());
-  await Promise.all(late.map((held) => renewOnce(worker, held)));
-}
-
 /** The claim may have been made: the same claim id answers it again. */
-async function recoverClaims(worker: Worker, request: Parameters<Store["claim"]>[0], asked: number): Promise<void> {
+async function recoverClaims(worker: Worker, request: ClaimRequest, asked: number): Promise<number> {
   const { store, clock, pollMs } = worker.options;
   try {
-    for (const claim of await store.claim({ ...request, again: true })) take(worker, { claim, asked });
+    const claims = await store.claim({ ...request, again: true });
+    for (const claim of claims) take(worker, { claim, asked });
+    return claims.length;
   } catch {
     await clock.sleep(pollMs, worker.stop.signal); // their leases run out and they are claimed anew
+    return 0;
   }
 }
 
 function take(worker: Worker, taken: Taken): void {
-  const { claim, asked } = taken;
-  const before = worker.inHand.get(claim.run);
+  const { claim } = taken;
+  const key = handKey(claim);
+  const before = worker.inHand.get(key);
   if (before) return takeAfter(worker, taken, before); // P1
-  const { clock, leaseMs, counts } = worker.options;
-  const lost = new AbortController();
-  const leaving = new AbortController(); // its own: listeners on one that lives as long as the process would pile up
-  if (worker.isLeaving) leaving.abort("closing");
-  let { leaseUntil } = claim;
-  let times: LeaseTimes = { asked, answered: clock.monotonic() };
-  let listener: ((seq: number) => void) | undefined;
-  let seen = 0;
-  const holding: HeldClaim = {
-    claim,
-    leaseUntil: () => leaseUntil,
-    timeLeft: () => times.asked + leaseMs - clock.monotonic(),
-    storeNow: () => Math.floor(leaseUntil - leaseMs + (clock.monotonic() - times.answered)),
-    lost: lost.signal,
-    leaving: leaving.signal,
-    onMoved: (next) => {
-      listener = next;
-      if (seen > 0) next(seen);
-    },
-  };
-  const done = advance(worker, holding).finally(() => {
-    worker.inHand.delete(claim.run);
-    counts.runsInHand = worker.inHand.size;
-    wake(worker);
+  const gripped = grip(taken, worker.options);
+  if (worker.isLeaving) gripped.leave();
+  worker.room.took(claim);
+  const done = advance(worker, gripped.holding).finally(() => {
+    worker.inHand.delete(key);
+    worker.room.gave(claim);
+    worker.options.counts.runsInHand = worker.inHand.size;
+    for (const scope of worker.passedOver) worker.rota.wake(scope);
+    worker.passedOver.clear();
+    wake(worker, claim.scope);
   });
-  worker.inHand.set(claim.run, {
-    ...holding,
-    done,
-    renewing: undefined,
-    lose: () => lost.abort(),
-    leave: () => leaving.abort("closing"),
-    moved: (seq) => {
-      seen = Math.max(seen, seq);
-      listener?.(seq);
-    },
-    renewed: (until, renewedAt) => {
-      leaseUntil = until;
-      times = renewedAt;
-    },
-  });
-  counts.runsInHand = worker.inHand.size;
+  worker.inHand.set(key, { ...gripped, done, renewing: undefined });
+  worker.options.counts.runsInHand = worker.inHand.size;
 }
 
 /** The run was given back, or lost, and claimed again before its loop had returned: that claim is over, this one counts. */
@@ -217,69 +244,33 @@ function takeAfter(worker: Worker, taken: Taken, before: Held): void {
 }
 
 async function advance(worker: Worker, held: HeldClaim): Promise<void> {
+  const { claim } = held;
   try {
+    if (claim.crashes > worker.options.crashLimit) await keepOutOfReach(claim, worker.options);
     await worker.advance(held);
   } catch (cause) {
     const { logger } = worker.options;
-    const { run } = held.claim;
     const shown = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
     // Once the lease is lost, a store that is busy is no longer waited for: that is no defect.
-    if (held.lost.aborted) logger.note(`Run ${run} was let go of while the store did not answer`, { cause: shown });
-    else logger.warn(`Run ${run} stopped on a defect; its lease runs out and it is tried again`, { cause: shown });
+    if (held.lost.aborted)
+      logger.note(`Run ${claim.run} was let go of while the store did not answer`, { cause: shown });
+    else
+      logger.warn(`Run ${claim.run} stopped on a defect; its lease runs out and it is tried again`, { cause: shown });
   }
 }
 
 /** P3: the earliest of a hint, the next due run and the poll. */
 async function sleepUntilDue(worker: Worker): Promise<void> {
-  const { store, clock, pollMs, concurrency } = worker.options;
-  const due = await store.nextDue(worker.options).catch(() => undefined);
+  const { rota, room, options } = worker;
+  const { clock } = options;
   if (worker.woken || worker.stop.signal.aborted) return;
-  const untilDue = due === undefined || worker.inHand.size >= concurrency ? pollMs : due - clock.now();
+  const untilPoll = worker.pollAt - clock.monotonic();
+  const next = room.left() > 0 ? rota.next() : undefined;
+  const untilDue = next === undefined ? untilPoll : next - clock.now();
   const timer = new AbortController();
   worker.wakeUp = () => timer.abort("woken");
-  await clock.sleep(Math.min(pollMs, Math.max(1, untilDue)), timer.signal);
+  await clock.sleep(Math.min(untilPoll, Math.max(1, untilDue)), timer.signal);
   worker.wakeUp = undefined;
-}
-
-async function renewLoop(worker: Worker): Promise<void> {
-  const { clock } = worker.options;
-  while (!worker.over.signal.aborted) {
-    await clock.sleep(untilNextLook(worker), worker.over.signal);
-    for (const held of worker.inHand.values()) {
-      if (held.timeLeft() <= 0 && held.renewing)
-        held.lose(); // P2: its time is over and nobody has answered
-      else renewOnce(worker, held).catch(() => undefined);
-    }
-  }
-}
-
-function untilNextLook({ inHand, options }: Worker): number {
-  const third = options.leaseMs / 3;
-  const left = [...inHand.values()].map((held) => held.timeLeft());
-  return Math.max(third / 10, Math.min(third, ...left));
-}
-
-/** One renewal of a run at a time, so that one that hangs stops no other. */
-function renewOnce(worker: Worker, held: Held): Promise<void> {
-  held.renewing ??= renew(worker, held).finally(() => {
-    held.renewing = undefined;
-  });
-  return held.renewing;
-}
-
-async function renew(worker: Worker, held: Held): Promise<void> {
-  const { store, clock, logger, leaseMs } = worker.options;
-  const { scope, run, epoch } = held.claim;
-  const asked = clock.monotonic();
-  try {
-    const answer = await store.renew({ scope, run, epoch, leaseMs });
-    if (answer.kind === "fenced") return held.lose();
-    held.renewed(answer.leaseUntil, { asked, answered: clock.monotonic() });
-    held.moved(answer.head);
-  } catch (cause) {
-    logger.warn(`The lease of run ${run} was not renewed`, { cause: String(cause) });
-    if (held.timeLeft() <= 0) held.lose(); // P2
-  }
 }
 
 /** P5: runs in hand come to rest and are given back; after the grace they are let go as if the process had died. */
