@@ -157,26 +157,27 @@ async function claimRound(worker: Worker): Promise<boolean> {
   const scopes = rota.turns(options.clock.now());
   for (const [index, scope] of scopes.entries()) {
     if (worker.stop.signal.aborted || room.left() <= 0) return false;
-    await claimIn(worker, scope, Math.max(1, Math.floor(room.left() / (scopes.length - index))));
+    await claimIn(worker, scope, scopes.length - index);
   }
   return room.left() > 0 && rota.turns(options.clock.now()).length > 0;
 }
 
 /** Agents with a limit of their own are asked for one by one; who is first goes round too. */
-async function claimIn(worker: Worker, scope: Scope, share: number): Promise<void> {
+async function claimIn(worker: Worker, scope: Scope, scopesLeft: number): Promise<void> {
   const { rota, room, options } = worker;
   const asks = room.asks(scope);
   rota.asking(scope);
   if (room.isShort(scope)) worker.passedOver.add(scope);
   if (asks.length === 0) return; // a run that comes out of hand wakes it
   worker.rounds += 1;
-  let left = share;
+  let left = Math.ceil(room.left() / scopesLeft);
   let took = 0;
   let isFull = false;
   for (let turn = 0; turn < asks.length && left > 0; turn += 1) {
     const ask = asks[(worker.rounds + turn) % asks.length] as Ask;
-    const limit = Math.min(claimBatch, ask.limit, room.left(), Math.ceil(left / (asks.length - turn)));
-    const claimed = limit > 0 ? await claimSome(worker, scope, { ...ask, limit }) : 0;
+    const share = Math.min(Math.ceil(ask.limit / scopesLeft), Math.ceil(left / (asks.length - turn)));
+    const limit = Math.min(claimBatch, share);
+    const claimed = await claimSome(worker, scope, { ...ask, limit });
     took += claimed;
     left -= claimed;
     isFull ||= claimed >= limit;
