@@ -53,6 +53,31 @@ test("createRuntime names every option that does not fit, and opens no store", a
   expect(opened).toBe(0);
 });
 
+test("scopes and limits of a worker that do not fit are refused by name", async () => {
+  const wrong: Record<string, readonly unknown[]> = {
+    scopes: ["some", "", null, {}, [""], ["a\nb"], [7], ["a", null]],
+    concurrencyPerScope: [0, -1, 1.5, Number.NaN, 100_001, "4", null],
+    concurrencyPerAgent: [
+      null,
+      4,
+      [],
+      { greeter: 0 },
+      { greeter: 2.5 },
+      { greeter: "4" },
+      { greeter: null },
+      { stranger: 4 },
+    ],
+  };
+  for (const [name, values] of Object.entries(wrong)) {
+    for (const value of values) {
+      await expect(createRuntime({ agents: [greeter], [name]: value } as never)).rejects.toMatchObject({
+        code: "invalid-options",
+        problems: [expect.stringMatching(new RegExp(`^${name}[.:]`))],
+      });
+    }
+  }
+});
+
 onEveryStore((freshStore) => {
   const inputs: Record<string, unknown> = {
     undefined: undefined,
