@@ -23,7 +23,7 @@ export function isSettled(run: WatchedRun, watch: Watch): boolean {
   const { status, wake, queued, thread } = run.row;
   if (status === "done") return true;
   if (status === "waiting") return wake === undefined && openTickets(run).length > 0;
-  if (!queued || run.cancelSeq !== undefined) return false;
+  if (!queued || run.cancelSeq !== undefined || wake !== undefined) return false; // it ends at its deadline
   return [...watch.runs.values()].some((each) => each.row.thread === thread && each.row.status === "waiting");
 }
 
