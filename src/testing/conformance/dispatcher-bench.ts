@@ -145,6 +145,7 @@ function createWorker({ intercept, isBroken = false, ...setup }: WorkerSetup & P
   const dispatcher = createClaimingDispatcher({
     ...{ scopes: [scopeA], agents: ["ann"], leaseMs, pollMs, closeGraceMs: 100, crashLimit: 5 },
     ...{ concurrency: 100, concurrencyPerAgent: {}, concurrencyPerScope: 100 },
+    counts: { runsInHand: 0, leasesLost: 0, fencedWrites: 0, behindAnswers: 0 },
     ...setup,
     ...{ store, clock, logger: { warn: (text) => void warnings.push(text), note: () => undefined } },
     ids: {
