@@ -1,7 +1,7 @@
 /** Puts the parts together on ports that someone else has opened: tests wrap them to cut, delay or reorder every call. */
 import { createInProcessBackend } from "./backends/in-process.ts";
 import { createInMemoryBus } from "./buses/in-memory.ts";
-import { createClaimingDispatcher } from "./dispatchers/claiming.ts";
+import { createClaimingDispatcher } from "./dispatchers/claiming/claiming.ts";
 import { createOutboxRelay } from "./dispatchers/outbox-relay.ts";
 import { createRetention } from "./dispatchers/retention.ts";
 import { defaultScope, parseId, type Scope } from "./domain/ids.ts";

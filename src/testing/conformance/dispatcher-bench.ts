@@ -1,7 +1,7 @@
 /** What the dispatcher's checks are written with: workers without an engine on one store, a clock that is moved by hand. */
 import assert from "node:assert/strict";
 import { createInMemoryBus } from "../../buses/in-memory.ts";
-import { type ClaimingOptions, createClaimingDispatcher } from "../../dispatchers/claiming.ts";
+import { type ClaimingOptions, createClaimingDispatcher } from "../../dispatchers/claiming/claiming.ts";
 import type { RunId, Scope } from "../../domain/ids.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Dispatcher, HeldClaim } from "../../ports/dispatcher.ts";

@@ -10,14 +10,14 @@
  * P6 A run that nothing can read is tried ever more rarely (leases.ts).
  * P7 In each round every scope with something due gets its share of the room, at least one run while there is any.
  */
-import type { Scope } from "../domain/ids.ts";
-import type { Bus, Hint } from "../ports/bus.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Counts } from "../ports/counts.ts";
-import type { Advance, Dispatcher, HeldClaim } from "../ports/dispatcher.ts";
-import type { Ids } from "../ports/ids.ts";
-import type { Logger } from "../ports/logger.ts";
-import type { ClaimRequest, Store } from "../ports/store.ts";
+import type { Scope } from "../../domain/ids.ts";
+import type { Bus, Hint } from "../../ports/bus.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Counts } from "../../ports/counts.ts";
+import type { Advance, Dispatcher, HeldClaim } from "../../ports/dispatcher.ts";
+import type { Ids } from "../../ports/ids.ts";
+import type { Logger } from "../../ports/logger.ts";
+import type { ClaimRequest, Store } from "../../ports/store.ts";
 import { grip, type Held, handKey, type Taken } from "./in-hand.ts";
 import { keepOutOfReach, renewLate, renewLoop } from "./leases.ts";
 import { type Ask, createRoom, type Room, type RoomOptions } from "./room.ts";

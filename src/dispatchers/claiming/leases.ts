@@ -6,9 +6,9 @@
  * P6 A run that was claimed again and again and got nowhere, not even to its quarantine (nothing can read its journal), is
  *    put out of everybody's reach for a time that doubles, and only then tried.
  */
-import type { Clock } from "../ports/clock.ts";
-import type { Logger } from "../ports/logger.ts";
-import type { Claim, Store } from "../ports/store.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Logger } from "../../ports/logger.ts";
+import type { Claim, Store } from "../../ports/store.ts";
 import { type Held, handKey } from "./in-hand.ts";
 
 export interface LeaseOptions {

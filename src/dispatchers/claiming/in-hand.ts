@@ -1,8 +1,8 @@
 /** A run in the hand of this process: what the engine sees of its claim, and what the dispatcher can do to it. */
-import type { RunId, Scope } from "../domain/ids.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { HeldClaim } from "../ports/dispatcher.ts";
-import type { Claim } from "../ports/store.ts";
+import type { RunId, Scope } from "../../domain/ids.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { HeldClaim } from "../../ports/dispatcher.ts";
+import type { Claim } from "../../ports/store.ts";
 
 export interface Taken {
   readonly claim: Claim;

@@ -7,7 +7,7 @@
  * O3 A scope that has something due and gives nothing (others were faster, clocks differ) is asked again after a pause that
  *    doubles up to the poll: no busy loop, whatever the store says.
  */
-import type { Scope } from "../domain/ids.ts";
+import type { Scope } from "../../domain/ids.ts";
 
 const firstPauseMs = 10;
 

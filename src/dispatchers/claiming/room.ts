@@ -4,8 +4,8 @@
  * R1 No limit is ever passed: what may be asked for is counted from what is in hand, and one claim is under way at a time.
  * R2 An agent or scope without room is not asked for, so it keeps nobody else from being found.
  */
-import type { Scope } from "../domain/ids.ts";
-import type { Claim } from "../ports/store.ts";
+import type { Scope } from "../../domain/ids.ts";
+import type { Claim } from "../../ports/store.ts";
 
 export interface RoomOptions {
   readonly agents: readonly string[];
