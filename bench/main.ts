@@ -1,0 +1,30 @@
+/**
+ * Benchmarks, by name: npm run bench -- <name> [options]. Each prints a table, and its figures as JSON on the last line.
+ *
+ *   npm run bench -- workers                                   1, 2 and 4 worker processes on one SQLite file
+ *   npm run bench -- workers --store postgres --rounds 9       HOLDFAST_TEST_POSTGRES_URL, or a server of its own
+ *   npm run bench -- workers --write --note "a quiet laptop"   also puts the figures into bench/RESULTS.md
+ */
+import { Refusal } from "./refusal.ts";
+import { benchWorkers } from "./workers/bench.ts";
+
+const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = { workers: benchWorkers };
+
+const [name, ...args] = process.argv.slice(2);
+try {
+  await benchNamed(name)(args);
+} catch (cause) {
+  if (!(cause instanceof Refusal)) throw cause;
+  console.error(cause.message);
+  process.exitCode = 2;
+}
+
+function benchNamed(wanted: string | undefined): (args: readonly string[]) => Promise<void> {
+  const known = Object.keys(benches).join(", ");
+  if (wanted === undefined || wanted.startsWith("-")) {
+    throw new Refusal(`Name a benchmark first: npm run bench -- <name> [options]; there is ${known}`);
+  }
+  const bench = Object.hasOwn(benches, wanted) ? benches[wanted] : undefined;
+  if (!bench) throw new Refusal(`There is no benchmark ${JSON.stringify(wanted)}; there is ${known}`);
+  return bench;
+}

@@ -1,0 +1,58 @@
+/** bench/RESULTS.md: one section per benchmark and store, replaced by the next measurement of the same. */
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { cpus, loadavg, release, totalmem } from "node:os";
+import { join } from "node:path";
+
+const file = join(import.meta.dirname, "RESULTS.md");
+
+const preface = `# Results
+
+Written by \`npm run bench -- <name> --write\`; never edited by hand. Figures of different sections are of different moments: compare
+within one.
+`;
+
+export interface Section {
+  readonly title: string;
+  readonly lines: readonly string[];
+}
+
+export function writeSection(section: Section): void {
+  const text = existsSync(file) ? readFileSync(file, "utf8") : preface;
+  writeFileSync(file, withSection(text, section));
+}
+
+export function withSection(text: string, { title, lines }: Section): string {
+  const [head = "", ...sections] = text.trimEnd().split(/\n+(?=## )/);
+  const others = sections.filter((each) => each.split("\n", 1)[0] !== `## ${title}`);
+  const written = [`## ${title}`, "", ...lines].join("\n");
+  return `${[head, ...[...others, written].toSorted()].join("\n\n")}\n`;
+}
+
+export function machineLine(): string {
+  const [first] = cpus();
+  const gigabytes = Math.round(totalmem() / 1024 ** 3);
+  return `${cpus().length} × ${first?.model.trim() ?? "unknown processor"}, ${gigabytes} GB, ${process.platform} ${release()}, Node ${process.version}`;
+}
+
+export function loadNow(): string {
+  return (loadavg()[0] ?? 0).toFixed(1);
+}
+
+/** The commit that was measured; "+" says that files differed from it. */
+export function commitLine(): string {
+  try {
+    const commit = git("rev-parse", "--short", "HEAD");
+    return git("status", "--porcelain", "--untracked-files=no", "--", "src", "bench") === "" ? commit : `${commit}+`;
+  } catch {
+    return "unknown";
+  }
+}
+
+function git(...args: readonly string[]): string {
+  return execFileSync("git", [...args], {
+    cwd: import.meta.dirname,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+  }).trim();
+}
