@@ -12,30 +12,27 @@ type Crew = readonly Child<WorkerNews>[];
 
 export async function measure(setup: Setup, workers: number): Promise<Measurement> {
   const crew = Array.from({ length: workers }, () => start<WorkerNews>("worker", setup));
+  const children: Child<unknown>[] = [...crew];
   try {
-    const measured = await Promise.race([measureWith(crew, setup), firstDeath(crew)]);
+    const died = firstDeath(crew);
+    await Promise.race([Promise.all(crew.map((worker) => worker.next())), died]);
+    const client = start<ClientNews>("client", setup);
+    children.push(client);
+    const measured = await Promise.race([timeBatch(crew, client), died]);
     for (const worker of crew) worker.tell("close" satisfies WorkerOrder);
-    await Promise.all(crew.map(({ exited }) => exited));
+    await Promise.all(children.map(({ exited }) => exited));
     return measured;
   } finally {
-    await Promise.all(crew.map((worker) => worker.kill()));
+    await Promise.all(children.map((child) => child.kill()));
   }
 }
 
-async function measureWith(crew: Crew, setup: Setup): Promise<Measurement> {
-  await Promise.all(crew.map((worker) => worker.next()));
-  const client = start<ClientNews>("client", setup);
-  try {
-    await client.next(({ kind }) => kind === "warm");
-    const before = await cpuMsOf(crew);
-    client.tell("go");
-    const news = await client.next();
-    const cpuMs = (await cpuMsOf(crew)) - before;
-    await client.exited;
-    return { ...timedOf(news), cpuMs };
-  } finally {
-    await client.kill();
-  }
+async function timeBatch(crew: Crew, client: Child<ClientNews>): Promise<Measurement> {
+  await client.next(({ kind }) => kind === "warm");
+  const before = await cpuMsOf(crew);
+  client.tell("go");
+  const timed = timedOf(await client.next());
+  return { ...timed, cpuMs: (await cpuMsOf(crew)) - before };
 }
 
 /** Others would take over the runs of a worker that died, and the figure would be of something else. */
