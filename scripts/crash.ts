@@ -47,6 +47,9 @@ async function openPlace(): Promise<{ store: Place["store"]; remove: () => Promi
 }
 
 const folder = values.keep ? resolve(values.keep) : mkdtempSync(join(tmpdir(), "holdfast-crash-"));
+process.once("exit", () => {
+  if (!values.keep) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+});
 const numbers = {
   workers: wholeNumber("workers", 1),
   kills: wholeNumber("kills", 0),
@@ -58,5 +61,4 @@ try {
   process.exitCode = await runCampaign({ folder, store: place.store, ...numbers, say: (line) => console.log(line) });
 } finally {
   await place.remove();
-  if (!values.keep) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 }

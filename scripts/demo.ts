@@ -8,4 +8,9 @@ import { parseArgs } from "node:util";
 import { playDemo } from "./demo/show.ts";
 
 const { values } = parseArgs({ options: { sabotage: { type: "boolean", default: false } } });
-process.exitCode = await playDemo(values.sabotage);
+try {
+  process.exitCode = await playDemo(values.sabotage);
+} catch (cause) {
+  console.error(String(cause));
+  process.exit(1);
+}

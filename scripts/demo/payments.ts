@@ -30,7 +30,9 @@ function refund({ key, order = "", cents = 0 }: PaymentRequest): { readonly rece
 }
 
 function send(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+  // One connection per request: one that is kept may be closed here just as it is used again there.
+  const headers = { "content-type": "application/json", connection: "close" };
+  response.writeHead(status, headers).end(JSON.stringify(body));
 }
 
 const server = createServer((request, response) => {

@@ -18,7 +18,7 @@ const refund = tool({
   input: z.object({ order: z.string(), cents: z.number().int().positive() }),
   effect: "once",
   needsApproval: true,
-  timeoutMs: 1_500,
+  timeoutMs: 3_000,
   async execute({ order, cents }, { idempotencyKey, signal }) {
     await pass("before-send");
     const key = dropsKey ? "" : idempotencyKey;
