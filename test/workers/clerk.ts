@@ -68,7 +68,7 @@ function toolOf(name: ToolName, { world, timeoutMs = 20_000, inTool }: ClerkOpti
     async execute(input, context) {
       note(world, { kind: "begun", ...lineOf(name, input, context) } satisfies WorldLine);
       await inTool?.({ tool: name, ...(input as Omit<PlannedCall, "tool">) });
-      if (input.ms !== undefined) await sleep(input.ms);
+      if (input.ms !== undefined) await sleep(input.ms, undefined, { signal: context.signal });
       note(world, { kind: "done", ...lineOf(name, input, context) } satisfies WorldLine);
       return { did: context.idempotencyKey };
     },
