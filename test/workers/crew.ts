@@ -10,6 +10,8 @@ import { createRuntime } from "../../src/create-runtime.ts";
 import type { Entry } from "../../src/domain/entry.ts";
 import { defaultScope, type RunId } from "../../src/domain/ids.ts";
 import { readAfter } from "../../src/engine/load.ts";
+import { nodeClock } from "../../src/platform/node-clock.ts";
+import type { Clock } from "../../src/ports/clock.ts";
 import type { Store, StoreDefinition } from "../../src/ports/store.ts";
 import { postgres } from "../../src/postgres.ts";
 import type { Runtime } from "../../src/runtime/runtime.ts";
@@ -66,9 +68,9 @@ export function startWorker(stage: Stage, settings: WorkerSettings): WorkerProce
 }
 
 /** Starts, decides and reads; never executes. */
-export async function openDesk(stage: Stage): Promise<Runtime> {
+export async function openDesk(stage: Stage, clock: Clock = nodeClock): Promise<Runtime> {
   const logger = { warn: () => undefined, note: () => undefined };
-  const desk = await createRuntime({ store: storeOf(stage), logger, pollMs: 100 });
+  const desk = await createRuntime({ store: storeOf(stage), clock, logger, pollMs: 100 });
   stage.after(() => desk.close());
   return desk;
 }

@@ -1,5 +1,6 @@
 /**
- * A worker that is frozen (SIGSTOP) past its lease and wakes after another has taken over and finished.
+ * A worker that is frozen (SIGSTOP) past its lease, or whose event loop is blocked for longer, and which wakes after another
+ * has taken over and finished.
  *
  * Z1 It writes nothing: the journal that the other has left stays as it is, and every call of its own is answered `fenced`.
  * Z2 It renews nothing, and starts no effect: the world sees no call that begins after it woke.
@@ -36,21 +37,24 @@ interface Scene {
 }
 
 interface Freeze {
+  /** Instead of being frozen its event loop is blocked, by a call of its own. */
+  readonly blockedMs?: number;
   readonly kind: StoreKind;
   readonly at: Ordeal["at"];
   readonly tool: ToolName;
 }
 
 /** Of two workers the one that has the run freezes, and the other is there to take over. */
-async function freeze(context: TestContext, { kind, at, tool }: Freeze): Promise<Scene> {
+async function freeze(context: TestContext, { kind, at, tool, blockedMs }: Freeze): Promise<Scene> {
   const stage = await freshStage(kind, context);
   const desk = await openDesk(stage);
   const clerk = createClerk(stage);
-  const settings = { leaseMs, timeoutMs, ordeal: { kind: "freeze", at } } as const;
+  const ordeal: Ordeal = blockedMs === undefined ? { kind: "freeze", at } : { kind: "block", at, ms: blockedMs };
+  const settings = { leaseMs, timeoutMs, ordeal };
   const workers = [startWorker(stage, settings), startWorker(stage, settings)];
   await Promise.all(workers.map((worker) => worker.ready()));
   const run = await desk.start(clerk, planOf([{ tool }], [{ tool: "act" }]));
-  const isFrozen = (worker: WorkerProcess): boolean => worker.calls().some(({ method }) => method === "freeze");
+  const isFrozen = (worker: WorkerProcess): boolean => worker.calls().some(({ method }) => method === ordeal.kind);
   await until(() => workers.some(isFrozen));
   const [frozen, other] = workers.sort((a, b) => Number(isFrozen(b)) - Number(isFrozen(a)));
   return { stage, desk, run, frozen: frozen!, other: other! };
@@ -118,6 +122,12 @@ for (const kind of ["sqlite", "postgres"] as const) {
     expect(begun.map(({ pid }) => pid)).toEqual([scene.frozen.pid, scene.other.pid, scene.other.pid]);
     expect(begun[0]?.key).toBe(begun[1]?.key);
     expect(epochs(journal)).toEqual([1, 2]);
+  });
+
+  test.concurrent(`${kind}: blocked inside an attempt for five leases`, options, async (context) => {
+    const scene = await freeze(context, { kind, at: "in-tool", tool: "act", blockedMs: leaseMs * 5 });
+    expect(await scene.run.result()).toMatchObject({ outcome: "completed" });
+    expect(epochs(await wake(scene))).toEqual([1, 2]);
   });
 
   test.concurrent(`${kind}: frozen inside an attempt that must not be repeated`, options, async (context) => {

@@ -22,7 +22,7 @@ function suffer(at: Ordeal["at"], call?: PlannedCall): void {
   if (!ordeal || ordeal.at !== at || ordeal.tag !== call?.tag) return;
   if (ordeal.tag === undefined && !isFirst()) return;
   note(calls, { method: ordeal.kind });
-  if (ordeal.kind === "die") process.abort();
+  if (ordeal.kind === "die") process.kill(process.pid, "SIGKILL");
   if (ordeal.kind === "freeze") process.kill(process.pid, "SIGSTOP");
   else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ordeal.ms);
   isOver = true;
