@@ -123,6 +123,7 @@ test(`with ${count} old runs no statement of a run's life, and no page, walks a 
   const explained = [...statements].filter((sql) => /^\s*(SELECT|WITH|INSERT|UPDATE|DELETE)/.test(sql));
   expect(explained.length).toBeGreaterThan(30);
   const walks: string[] = [];
+  let claimPlan = "";
   for (const sql of explained) {
     const plan = await query<{ "QUERY PLAN": string }>(url, `EXPLAIN (GENERIC_PLAN) ${inSchema(sql, schema)}`);
     const lines = plan.map((row) => row["QUERY PLAN"]);
@@ -131,6 +132,11 @@ test(`with ${count} old runs no statement of a run's life, and no page, walks a 
       /Seq Scan on (journal|runs|threads|tickets|start_keys|post_keys|inbox|outbox|content|content_refs)\b/.test(line),
     );
     if (scans.length > 0) walks.push(`${sql}\n${lines.join("\n")}`);
+    if (sql.includes("candidates")) claimPlan = lines.join("\n");
   }
   expect(walks).toEqual([]);
+  // One seek for each agent and priority, in the index's own order.
+  expect(claimPlan).toMatch(/Index Only Scan using runs_due [^\n]*\n *Index Cond: .*agent = .*priority = .*due <= /);
+  expect(claimPlan.match(/Scan using runs_due/g)).toHaveLength(1);
+  expect(claimPlan.match(/Index Scan using runs_pkey/g)).toHaveLength(2);
 });

@@ -30,6 +30,7 @@ const columns = (time: string): string => `runs.no, runs.id, runs.thread_id, run
 
 const levels = `(VALUES ${priorities.map((priority) => `(${priority})`).join(", ")}) AS level (priority)`;
 
+/** The second look at `due`, under the lock, is so written that no planner walks the index on `due` for a few known rows. */
 export const takeDue = `WITH candidates AS MATERIALIZED (
     SELECT found.no FROM unnest($2::text[]) AS wanted (agent) CROSS JOIN ${levels} CROSS JOIN LATERAL (
       SELECT no, priority, due FROM hf.runs
@@ -37,7 +38,7 @@ export const takeDue = `WITH candidates AS MATERIALIZED (
       ORDER BY due, no LIMIT $3::bigint * 3 + 32
     ) AS found ORDER BY found.priority DESC, found.due, found.no LIMIT $3::bigint * 3 + 32
   ), free AS MATERIALIZED (
-    SELECT no, priority, due FROM hf.runs WHERE no = ANY (ARRAY(SELECT no FROM candidates)) AND due <= ${storeTime("$5")}
+    SELECT no, priority, due FROM hf.runs WHERE no = ANY (ARRAY(SELECT no FROM candidates)) AND coalesce(due <= ${storeTime("$5")}, false)
     ORDER BY priority DESC, due, no LIMIT $3::bigint FOR NO KEY UPDATE SKIP LOCKED
   ), taken AS (
     UPDATE hf.runs SET epoch = epoch + 1, crashes = crashes + 1, lease_until = ${storeTime("$5")} + $4::bigint, claim_id = $6
