@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { foldAll } from "../../src/domain/apply.ts";
+import { decide } from "../../src/engine/decide.ts";
+import type { Circumstances } from "../../src/engine/draft.ts";
+import { defaultLimits } from "../../src/engine/limits.ts";
+import { nodeHash } from "../../src/platform/node-hash.ts";
+import { created } from "../domain/journal.ts";
+
+const at: Circumstances = {
+  ...{ now: 50, epoch: 1, startBy: 1_000, beginBy: 1_000, elapsed: 50, leaving: false, capable: true, mayStart: false },
+  ...{ crashes: 1, threadPosition: 0, limits: defaultLimits, hash: nodeHash, spec: () => undefined },
+};
+
+test("D7 a run that may not start yet is left alone until its deadline, and then ended", () => {
+  const state = foldAll([{ seq: 1, at: 1, epoch: null, ...created(), deadlineAt: 100 }]);
+  expect(decide(state, [], at)).toMatchObject({ entries: [], start: [], wakeAt: 100 });
+  const [end, ...more] = decide(state, [], { ...at, now: 100 }).entries;
+  expect(end).toMatchObject({ type: "run-ended", outcome: { kind: "timed-out" } });
+  expect(more).toEqual([]);
+  expect(decide(state, [], { ...at, mayStart: true }).entries[0]).toMatchObject({ type: "run-started" });
+});
