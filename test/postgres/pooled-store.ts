@@ -13,6 +13,8 @@ import { deps, freshSchema, prepare } from "./shared-server.ts";
 export interface PooledStore extends StoreDefinition {
   /** Every row is gone and numbers begin anew: cheaper than another schema. Nobody may be using it. */
   empty(): Promise<void>;
+  readonly url: string;
+  readonly schema: string;
   close(): Promise<void>;
 }
 
@@ -23,6 +25,7 @@ export async function pooledStore(): Promise<PooledStore> {
   const kept = { ...database, close: async () => undefined };
   return {
     name: "postgres",
+    ...{ url: options.url, schema: options.schema },
     open: async (opening) => createPostgresStore(kept, options, opening),
     empty: () =>
       session(database, async (db) => {
