@@ -35,8 +35,13 @@ export function transactionOf(fact: PreparedFact, moment: Moment, clock: Clock):
   const settle = (value: unknown): readonly EntryBody[] => settlement(fact, value, moment);
   return (tx) => {
     const value = fact.apply(tx);
-    return value instanceof Promise ? inTime(value, fact, clock).then(settle) : settle(value);
+    return isThenable(value) ? inTime(Promise.resolve(value), fact, clock).then(settle) : settle(value);
   };
+}
+
+/** Also what is no Promise: the query of a builder does nothing until it is awaited. */
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }
 
 function settlement(fact: PreparedFact, value: unknown, { state, at }: Moment): readonly EntryBody[] {

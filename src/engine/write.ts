@@ -41,7 +41,8 @@ export async function transact(running: Running, fact: PreparedFact): Promise<"t
   const position = state.position + state.appended;
   const transaction = transactionOf(fact, moment, deps.clock);
   try {
-    const answer = await commit({ ...key, entries: [], position, transaction }, deps, held.lost);
+    const work = { transaction, transactionMs: fact.timeoutMs };
+    const answer = await commit({ ...key, entries: [], position, ...work }, deps, held.lost);
     if (answer.kind === "fenced") return "fenced";
     takeEntries(running, answer.entries);
     if (answer.kind === "committed") drop(running, fact);

@@ -101,6 +101,8 @@ export interface Commit extends RunKey {
   readonly entries: readonly EntryBody[];
   /** Instead of entries: work in this transaction that answers them (S12). */
   readonly transaction?: Transact;
+  /** How long the work may take; its caller gives up then, and a server should not go on with it for much longer. */
+  readonly transactionMs?: number;
   /** Thread position before these entries. */
   readonly position: number;
   /** When a run that now waits must be looked at again; none = only when something is posted. */

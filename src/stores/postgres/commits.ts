@@ -53,7 +53,7 @@ function transactJob(access: Access, commit: Commit, transaction: Transact): Job
     write: async (tx) => {
       const refusal = await refusalOf(tx, commit, await tx.get<HeldRow>(heldRow, [commit.scope, commit.run]));
       if (refusal) return refusal;
-      const entries = await applyIn(tx, transaction);
+      const entries = await applyIn(tx, { ...commit, transaction });
       const prepared = { commit: { ...commit, entries }, changes: rowChanges(entries), body: bodyOf(entries) };
       const [outcome] = await writeCommits(tx, access, [prepared]).catch(refuseAborted);
       if (outcome && "answer" in outcome) return outcome.answer;

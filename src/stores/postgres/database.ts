@@ -37,7 +37,10 @@ export interface Session extends Queries {
 
 interface ForeignConfig extends QueryConfig {
   readonly queryMode: "extended";
+  readonly query_timeout: number;
 }
+
+const longestTimerMs = 2 ** 31 - 1;
 
 export interface Database {
   /** Names host and database, never the password. */
@@ -124,7 +127,11 @@ function sessionOf(client: PoolClient, statement: (sql: string) => Statement, pr
     run: async (sql, values = []) => (await query(sql, values)).rowCount ?? 0,
     foreign: async (text, values) => {
       // The extended protocol takes one statement only: nothing can follow it.
-      const config: ForeignConfig = { text, values: values as unknown[], queryMode: "extended" };
+      // How long it may take is its caller's matter, who then throws the session away.
+      const config: ForeignConfig = {
+        ...{ text, values: values as unknown[], queryMode: "extended" },
+        query_timeout: longestTimerMs,
+      };
       const result = await client.query(config as QueryConfig);
       return { rows: result.rows as readonly unknown[], rowCount: result.rowCount ?? 0 };
     },

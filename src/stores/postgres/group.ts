@@ -15,6 +15,7 @@ import { type Failure, failureOf, isLost, isStale, type Phase, TryAgain } from "
 import type { Job } from "./jobs.ts";
 import { lockRows } from "./locks.ts";
 import { announcement } from "./positions.ts";
+import { refusedByCommit } from "./transactions.ts";
 
 export interface Member {
   readonly job: Job<unknown>;
@@ -55,7 +56,9 @@ export async function writeGroup(db: Database, access: Access, group: Group): Pr
     if (left.length > 0) {
       const outcomes = await writeTogether(session, access, { ...group, members: left });
       phase = "commit";
-      const command = await session.script("COMMIT");
+      const command = await session.script("COMMIT").catch((cause: unknown) => {
+        throw left[0]?.job.isLone ? refusedByCommit(cause) : cause;
+      });
       if (command !== "COMMIT") throw new TryAgain(`The server answered ${command} to COMMIT`);
       access.tally.add(jobsOf(left), outcomes.map(answerIn));
       for (const [index, member] of left.entries()) settle(member, outcomes[index]);

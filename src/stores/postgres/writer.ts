@@ -4,6 +4,8 @@
  *
  * W4 Jobs that share a key are done in the order they were asked for: a job waits while one of its keys is under way.
  * W7 Two connections are left to readers.
+ * W8 Transactions of tools leave one group to everyone else, where there is more than one: however slow they are, leases
+ *    are renewed.
  */
 import type { Access } from "./access.ts";
 import type { Database } from "./database.ts";
@@ -31,7 +33,8 @@ export function createWriter(db: Database, access: Access, connections: number):
   function pump(): void {
     isTurnAwaited = false;
     while (underWay.size < maxGroups) {
-      const group = takeGroup(queue, underWay);
+      const lone = [...underWay].filter(([first]) => first?.job.isLone).length;
+      const group = takeGroup(queue, underWay, lone < Math.max(1, maxGroups - 1));
       if (group.length === 0) break;
       const taken = new Set(group);
       queue = queue.filter((member) => !taken.has(member));
@@ -75,7 +78,11 @@ export function createWriter(db: Database, access: Access, connections: number):
 }
 
 /** The oldest jobs that disturb neither what is under way nor each other's order (W4). */
-function takeGroup(queue: readonly Member[], underWay: ReadonlySet<readonly Member[]>): readonly Member[] {
+function takeGroup(
+  queue: readonly Member[],
+  underWay: ReadonlySet<readonly Member[]>,
+  mayBeLone: boolean,
+): readonly Member[] {
   const waiting = createBlocked([...underWay].flat());
   const group: Member[] = [];
   let bytes = 0;
@@ -83,11 +90,8 @@ function takeGroup(queue: readonly Member[], underWay: ReadonlySet<readonly Memb
     const { job } = member;
     const isFull = group.length >= maxGroupRows || (group.length > 0 && bytes + job.bytes > maxGroupBytes);
     if (isFull) break;
-    if (job.isLone && group.length > 0) {
-      waiting.add(job);
-      continue;
-    }
-    if (waiting.holds(job) || (job.isExclusive && group.some((other) => other.job.scope === job.scope))) {
+    const hasRoom = job.isLone ? mayBeLone && group.length === 0 : !isShutOut(job, group);
+    if (!hasRoom || waiting.holds(job)) {
       waiting.add(job);
       continue;
     }
@@ -99,6 +103,10 @@ function takeGroup(queue: readonly Member[], underWay: ReadonlySet<readonly Memb
     }
   }
   return group;
+}
+
+function isShutOut({ isExclusive, scope }: Job<unknown>, group: readonly Member[]): boolean {
+  return isExclusive === true && group.some((other) => other.job.scope === scope);
 }
 
 interface Blocked {

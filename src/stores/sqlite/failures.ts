@@ -57,6 +57,10 @@ export function sqliteCode(cause: unknown): number | undefined {
   return typeof code === "number" ? code : undefined;
 }
 
+export function isConstraint(cause: unknown): boolean {
+  return ((sqliteCode(cause) ?? 0) & 0xff) === 19;
+}
+
 /** Not the fault of whoever wrote the statement. */
 export function isStoreMatter(cause: unknown): boolean {
   const primary = (sqliteCode(cause) ?? 0) & 0xff;

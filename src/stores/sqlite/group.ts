@@ -7,8 +7,9 @@
  */
 import type { Logger } from "../../ports/logger.ts";
 import type { CommitTally, Counted } from "../shared/commit-tally.ts";
+import { applyFailed } from "../shared/refusals.ts";
 import type { Connection } from "./database.ts";
-import { type Failure, failureOf, type Phase } from "./failures.ts";
+import { type Failure, failureOf, isConstraint, type Phase } from "./failures.ts";
 
 export interface Job<T> extends Counted {
   /** About how much it adds. */
@@ -59,8 +60,14 @@ export function writeGroup(db: Connection, group: readonly Member[], options: Gr
     return undefined;
   } catch (cause) {
     undo(db, options);
+    if (isRefusedLate(cause, phase, group)) return { kind: "thrown", error: applyFailed("COMMIT refused it", cause) };
     return failureOf(cause, phase, options.path);
   }
+}
+
+/** Rows of the store's own are refused by the statement that writes them, never by COMMIT: these are a tool's. */
+function isRefusedLate(cause: unknown, phase: Phase, [first]: readonly Member[]): boolean {
+  return phase === "commit" && first?.job.isLone === true && isConstraint(cause);
 }
 
 function writeAlone([first, second]: readonly Member[], tally: CommitTally): boolean {
