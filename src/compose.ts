@@ -1,6 +1,7 @@
 /** Puts the parts together on ports that someone else has opened: tests wrap them to cut, delay or reorder every call. */
 import { createInProcessBackend } from "./backends/in-process.ts";
 import { createInMemoryBus } from "./buses/in-memory.ts";
+import { startCaretaker } from "./dispatchers/caretaker.ts";
 import { createClaimingDispatcher } from "./dispatchers/claiming/claiming.ts";
 import { createOutboxRelay } from "./dispatchers/outbox-relay.ts";
 import { createRetention } from "./dispatchers/retention.ts";
@@ -16,6 +17,7 @@ import { nodeHash } from "./platform/node-hash.ts";
 import { nodeIds } from "./platform/node-ids.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Counts } from "./ports/counts.ts";
+import type { Advance } from "./ports/dispatcher.ts";
 import type { Store } from "./ports/store.ts";
 import { assembleRuntime } from "./runtime/assemble.ts";
 import type { Desk } from "./runtime/desk.ts";
@@ -23,7 +25,10 @@ import type { Runtime } from "./runtime/runtime.ts";
 import { memory } from "./stores/memory/memory.ts";
 
 export type RuntimePorts = Pick<Desk, "store" | "bus" | "clock" | "ids" | "hash" | "logger" | "schemas">;
-export type RuntimeSettings = Omit<RuntimeOptions, "agents" | "store" | "logger" | "clock" | "ids">;
+export interface RuntimeSettings extends Omit<RuntimeOptions, "agents" | "store" | "logger" | "clock" | "ids"> {
+  /** Nobody looks after runs without a worker. For simulated processes: its rounds would fill their schedules. */
+  readonly isUnattended?: boolean;
+}
 
 export async function openPorts(options: RuntimeOptions): Promise<RuntimePorts> {
   const { clock = nodeClock, ids = nodeIds, logger = consoleLogger } = options;
@@ -77,12 +82,16 @@ export function composeWorker(
   };
   const dispatcher = agentNames.length === 0 ? undefined : createClaimingDispatcher({ ...worker, ...claiming });
   if (dispatcher) ports.bus.pieces?.offer(live);
-  dispatcher?.serve((held) => backend.executeRoot(held));
-  const relay = dispatcher && createOutboxRelay(worker);
-  const retention = dispatcher && settings.retention && createRetention({ ...worker, ...settings.retention });
+  const advance: Advance = (held) => backend.executeRoot(held);
+  dispatcher?.serve(advance);
+  const chores: { close(): Promise<void> }[] = [];
+  if (dispatcher) chores.push(dispatcher, createOutboxRelay(worker));
+  if (dispatcher && settings.retention) chores.push(createRetention({ ...worker, ...settings.retention }));
+  if (dispatcher && !settings.isUnattended)
+    chores.push(startCaretaker({ ...worker, ...claiming, unservedMs: engine.limits.unservedMs }, advance));
   async function close(): Promise<void> {
     try {
-      await Promise.all([dispatcher?.close(), relay?.close(), retention?.close()]);
+      await Promise.all(chores.map((chore) => chore.close()));
     } finally {
       await closeBoth(ports);
     }

@@ -16,6 +16,8 @@ export interface EngineLimits {
   readonly window: number;
   /** Entries between snapshots. */
   readonly snapshotEvery: number;
+  /** How long a run may be claimable while no worker has its agent before it says so in a ticket. */
+  readonly unservedMs: number;
 }
 
 export const defaultLimits: EngineLimits = {
@@ -27,4 +29,5 @@ export const defaultLimits: EngineLimits = {
   crashes: 5,
   window: 200,
   snapshotEvery: 256,
+  unservedMs: 60_000,
 };

@@ -80,7 +80,7 @@ export async function startProcess(options: ProcessOptions): Promise<TestProcess
     schemas: createAjvChecker(),
   };
   const agents = options.agents.map((each) => interceptAgent(bindAgent(each), guard));
-  const runtime = composeRuntime(interceptPorts(real, guard), agents, options.settings ?? {});
+  const runtime = composeRuntime(interceptPorts(real, guard), agents, { ...options.settings, isUnattended: true });
   return {
     runtime,
     kill: () => {

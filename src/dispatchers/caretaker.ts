@@ -1,0 +1,114 @@
+/**
+ * Sees to runs whose agent no worker has, so that none waits unseen.
+ *
+ * U1 Each worker announces its agents again and again; who is silent for three rounds is taken for gone.
+ * U2 A run that was claimable for `unservedMs` while nobody had its agent is claimed, only to say so in a ticket (or to
+ *    end, when it is to end).
+ * U3 A worker that has the agent answers such tickets, and the run goes on by itself.
+ * U4 Nothing rests on this: without it such runs wait as long, and unseen.
+ */
+import type { Scope } from "../domain/ids.ts";
+import { engine } from "../domain/ticket.ts";
+import type { Bus } from "../ports/bus.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Advance } from "../ports/dispatcher.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { Logger } from "../ports/logger.ts";
+import type { Store } from "../ports/store.ts";
+import { grip } from "./claiming/in-hand.ts";
+
+export interface CaretakerOptions {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly scopes: readonly Scope[] | "all";
+  readonly agents: readonly string[];
+  readonly leaseMs: number;
+  readonly unservedMs: number;
+}
+
+export interface Caretaker {
+  close(): Promise<void>;
+}
+
+const longestRoundMs = 10_000;
+const batch = 32;
+
+export function startCaretaker(options: CaretakerOptions, advance: Advance): Caretaker {
+  const stop = new AbortController();
+  const worker = options.ids.next();
+  const roundMs = Math.max(1, Math.min(longestRoundMs, Math.floor(options.unservedMs / 3)));
+  const rounds = goRound({ ...options, advance, worker, roundMs, stop: stop.signal });
+  return {
+    close: async () => {
+      stop.abort("closing");
+      await rounds;
+    },
+  };
+}
+
+interface Round extends CaretakerOptions {
+  readonly advance: Advance;
+  readonly worker: string;
+  readonly roundMs: number;
+  readonly stop: AbortSignal;
+}
+
+async function goRound(round: Round): Promise<void> {
+  while (!round.stop.aborted) {
+    await announce(round, round.agents);
+    for (const scope of round.scopes === "all" ? [] : round.scopes) await lookAfter(round, scope);
+    await round.clock.sleep(round.roundMs, round.stop);
+  }
+  await announce(round, []);
+}
+
+/** U1. */
+async function announce(round: Round, agents: readonly string[]): Promise<void> {
+  const { store, worker, scopes, roundMs } = round;
+  await quietly(round, () => store.announce({ worker, agents, scopes, ttlMs: roundMs * 3 }));
+}
+
+async function lookAfter(round: Round, scope: Scope): Promise<void> {
+  if (round.stop.aborted) return;
+  await quietly(round, () => answerFound(round, scope));
+  await quietly(round, () => setAside(round, scope));
+}
+
+/** U3. */
+async function answerFound({ store, bus, agents }: Round, scope: Scope): Promise<void> {
+  const open = await store.tickets({ scope, kind: "missing-capability", status: "open", limit: batch * 32 });
+  for (const { ticket } of open.filter((each) => agents.includes(each.ticket.agent))) {
+    const { id, run, hash } = ticket;
+    const key = `found:${id}`;
+    const fact = { type: "ticket-decided", ticket: id, decision: { kind: "release" }, by: engine, key } as const;
+    const answer = await store.post({ scope, run, key, fact, hash });
+    if (answer.kind === "posted") await bus.publish({ scope, run, seq: answer.seq });
+  }
+}
+
+/** U2. */
+async function setAside(round: Round, scope: Scope): Promise<void> {
+  const { store, clock, ids, logger, leaseMs, unservedMs } = round;
+  const missing = await store.unserved({ scope, dueForMs: unservedMs, limit: batch });
+  const agents = missing.filter((name) => !round.agents.includes(name));
+  if (agents.length === 0) return;
+  logger.warn("Runs wait for agents that no worker has; they say so in a ticket", { scope, agents });
+  for (let taken = batch; taken === batch && !round.stop.aborted; ) {
+    const asked = clock.monotonic();
+    const claims = await store.claim({ scope, agents, leaseMs, limit: batch, claimId: ids.next() });
+    for (const claim of claims) await round.advance(grip({ claim, asked }, { clock, leaseMs }).holding);
+    taken = claims.length;
+  }
+}
+
+/** U4. */
+async function quietly({ logger, stop }: Round, act: () => Promise<void>): Promise<void> {
+  try {
+    await act();
+  } catch (cause) {
+    if (!stop.aborted) logger.note("Looking after runs without a worker failed; it is tried again", { cause });
+  }
+}
