@@ -1,7 +1,7 @@
 /** Puts the parts together on ports that someone else has opened: tests wrap them to cut, delay or reorder every call. */
 import { createInProcessBackend } from "./backends/in-process.ts";
 import { createInMemoryBus } from "./buses/in-memory.ts";
-import { startCaretaker } from "./dispatchers/caretaker.ts";
+import { startCaretaker } from "./dispatchers/claiming/caretaker.ts";
 import { createClaimingDispatcher } from "./dispatchers/claiming/claiming.ts";
 import { createOutboxRelay } from "./dispatchers/outbox-relay.ts";
 import { createRetention } from "./dispatchers/retention.ts";

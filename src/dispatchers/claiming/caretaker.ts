@@ -7,15 +7,15 @@
  * U3 A worker that has the agent answers such tickets, and the run goes on by itself.
  * U4 Nothing rests on this: without it such runs wait as long, and unseen.
  */
-import type { Scope } from "../domain/ids.ts";
-import { engine } from "../domain/ticket.ts";
-import type { Bus } from "../ports/bus.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Advance } from "../ports/dispatcher.ts";
-import type { Ids } from "../ports/ids.ts";
-import type { Logger } from "../ports/logger.ts";
-import type { Store } from "../ports/store.ts";
-import { grip } from "./claiming/in-hand.ts";
+import type { Scope } from "../../domain/ids.ts";
+import { engine } from "../../domain/ticket.ts";
+import type { Bus } from "../../ports/bus.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Advance } from "../../ports/dispatcher.ts";
+import type { Ids } from "../../ports/ids.ts";
+import type { Logger } from "../../ports/logger.ts";
+import type { Store } from "../../ports/store.ts";
+import { grip } from "./in-hand.ts";
 
 export interface CaretakerOptions {
   readonly store: Store;
