@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { priorities } from "../../src/domain/run.ts";
 import type { Claim, Store } from "../../src/ports/store.ts";
 import { sqlite } from "../../src/sqlite.ts";
 import {
@@ -53,7 +54,10 @@ test("S7 a claim looks and takes in one transaction", async () => {
   seen();
   expect(await claimAll(store)).toHaveLength(1);
   const verbs = seen().map((sql) => sql.split(" ")[0]);
-  expect(verbs).toEqual(["SELECT", "BEGIN", "SELECT", "UPDATE", "COMMIT"]);
+  // One seek for each priority, before the transaction and again inside it.
+  expect(verbs.filter((verb) => verb === "SELECT")).toHaveLength(2 * priorities.length);
+  const turns = verbs.filter((verb, index) => verb !== verbs[index - 1]);
+  expect(turns).toEqual(["SELECT", "BEGIN", "SELECT", "UPDATE", "COMMIT"]);
 });
 
 test("a claim that finds nothing takes no write lock", async () => {
