@@ -208,11 +208,12 @@ async function move(life: Life, endOfTime: number): Promise<LifeEnd | undefined>
   return over("it is stuck: nothing moves any more");
 }
 
-/** False when there is nobody left to wake. */
-async function letTimePass({ clock }: Life, endOfTime: number): Promise<boolean> {
+/** False when there is nobody left to wake. Who wakes at the same time wakes one after the other. */
+async function letTimePass(life: Life, endOfTime: number): Promise<boolean> {
+  const { clock } = life;
   const next = clock.next();
   if (next === undefined || next > endOfTime) return false;
-  await clock.advance(next - clock.now(), turn);
+  await clock.advance(next - clock.now(), async () => void (await calm(life)));
   return true;
 }
 
