@@ -4,7 +4,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus, loadavg, release, totalmem } from "node:os";
 import { join } from "node:path";
 
-const file = join(import.meta.dirname, "RESULTS.md");
+const root = join(import.meta.dirname, "..");
+const file = join(root, "bench/RESULTS.md");
 
 const preface = `# Results
 
@@ -39,11 +40,14 @@ export function loadNow(): string {
   return (loadavg()[0] ?? 0).toFixed(1);
 }
 
+/** What may differ from the commit: the file that this bench is about to write. */
+const measuredFiles = ["src", "bench", ":(exclude)bench/RESULTS.md"];
+
 /** The commit that was measured; "+" says that files differed from it. */
 export function commitLine(): string {
   try {
     const commit = git("rev-parse", "--short", "HEAD");
-    return git("status", "--porcelain", "--untracked-files=no", "--", "src", "bench") === "" ? commit : `${commit}+`;
+    return git("status", "--porcelain", "--untracked-files=no", "--", ...measuredFiles) === "" ? commit : `${commit}+`;
   } catch {
     return "unknown";
   }
@@ -51,7 +55,7 @@ export function commitLine(): string {
 
 function git(...args: readonly string[]): string {
   return execFileSync("git", [...args], {
-    cwd: import.meta.dirname,
+    cwd: root,
     encoding: "utf8",
     stdio: ["ignore", "pipe", "ignore"],
   }).trim();

@@ -55,7 +55,7 @@ async function measureRounds(task: Task, host: StoreHost): Promise<readonly Roun
       await host.drop(place);
       measured.set(workers, one);
       console.log(
-        `${workload}, round ${round} of ${task.rounds}, ${workers} workers: ${Math.round((runs * steps * 1_000) / one.ms)} steps/s`,
+        `${workload}, round ${round} of ${task.rounds}, workers ${workers}: ${Math.round((runs * steps * 1_000) / one.ms)} steps/s`,
       );
     }
     rounds.push(measured);
@@ -87,6 +87,6 @@ function sizesOf({ runs, steps, rounds, workloads: names }: BenchOptions): strin
     const { says, concurrency }: Workload = workloads[name];
     return `${name}: ${says}; concurrency ${concurrency}`;
   });
-  const sizes = `${runs} runs of ${steps} steps, after a warm-up of half as many; ${rounds} rounds; pollMs ${pollMs}`;
+  const sizes = `${runs} runs of ${steps} steps, after a warm-up of half as many; rounds: ${rounds}; pollMs ${pollMs}`;
   return `${sizes}. Median (least–most). ${each.join(". ")}.`;
 }
