@@ -40,14 +40,11 @@ export function loadNow(): string {
   return (loadavg()[0] ?? 0).toFixed(1);
 }
 
-/** What may differ from the commit: the file that this bench is about to write. */
-const measuredFiles = ["src", "bench", ":(exclude)bench/RESULTS.md"];
-
-/** The commit that was measured; "+" says that files differed from it. */
+/** The newest commit that changed what is measured; "+" says that files differ from it. */
 export function commitLine(): string {
   try {
-    const commit = git("rev-parse", "--short", "HEAD");
-    return git("status", "--porcelain", "--untracked-files=no", "--", ...measuredFiles) === "" ? commit : `${commit}+`;
+    const commit = git("log", "-1", "--format=%h", "--", "src");
+    return git("status", "--porcelain", "--", "src") === "" ? commit : `${commit}+`;
   } catch {
     return "unknown";
   }

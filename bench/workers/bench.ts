@@ -75,7 +75,7 @@ function report({ options, figures, facts }: Report): void {
   const measured = { commit: commitLine(), date: new Date().toISOString().slice(0, 10) };
   if (write) {
     const notes = note === "" ? [] : [note, ""];
-    const when = `Commit ${measured.commit}, ${measured.date}.`;
+    const when = `Source of commit ${measured.commit}, ${measured.date}.`;
     writeSection({ title: `workers, ${options.store}`, lines: [when, ...facts, "", ...notes, ...table] });
   }
   console.log(["", ...facts, "", ...table, ""].join("\n"));
