@@ -3,7 +3,8 @@
  *
  * W1 Members are independent: a refusal is a member's own answer; a throw undoes the whole group.
  * W2 Nobody is answered before COMMIT has returned.
- * W3 After any throw the caches are dropped: they may know rows that were undone.
+ * W3 After any throw the caches are dropped: they may know rows that were undone. Where the file was busy and nothing had
+ *    begun, nothing was undone.
  */
 import type { Logger } from "../../ports/logger.ts";
 import type { CommitTally, Counted } from "../shared/commit-tally.ts";
@@ -45,13 +46,16 @@ export interface GroupOptions {
 /** Answers every member, or none and the reason. */
 export function writeGroup(db: Connection, group: readonly Member[], options: GroupOptions): Failure | undefined {
   let phase: Phase = "work";
+  let hasBegun = true;
   try {
     // Left open by a rollback that failed: a statement alone would join it and never be committed.
     if (db.isInTransaction()) db.run("ROLLBACK");
     phase = "commit";
     if (writeAlone(group, options.tally)) return undefined;
     phase = "work";
+    hasBegun = false;
     db.run("BEGIN IMMEDIATE");
+    hasBegun = true;
     const answers = group.map((member) => member.job.write());
     phase = "commit";
     db.run("COMMIT");
@@ -59,7 +63,7 @@ export function writeGroup(db: Connection, group: readonly Member[], options: Gr
     for (const [index, member] of group.entries()) member.resolve(answers[index]);
     return undefined;
   } catch (cause) {
-    undo(db, options);
+    if (hasBegun) undo(db, options);
     if (isRefusedLate(cause, phase, group)) return { kind: "thrown", error: applyFailed("COMMIT refused it", cause) };
     return failureOf(cause, phase, options.path);
   }
