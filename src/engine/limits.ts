@@ -26,7 +26,7 @@ export const defaultLimits: EngineLimits = {
   judgeTimeoutMs: 30_000,
   graceMs: 5_000,
   parkAfterMs: 2_000,
-  crashes: 5,
+  crashes: 4,
   window: 200,
   snapshotEvery: 256,
   unservedMs: 60_000,

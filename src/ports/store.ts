@@ -10,7 +10,8 @@
  * S6 The same post key (per run), start key (per scope) or claim id gives the first answer again.
  * S7 A run is claimed by at most one live lease, only while it is its thread's active run and its start time has come; a
  *    run that may not start yet only to end it: it was asked to cancel, or its deadline has come. Each claim raises epoch
- *    and crash count by one. A claim leaves `wake`; only a commit or release at the head sets it.
+ *    and crash count by one. A claim leaves `wake`; only a commit or release at the head sets it. Of suspect runs it takes
+ *    as many as it may, and they keep no other from being found.
  * S8 A commit that ends a run hands the thread on: to the successor that it brings, which is born in the same transaction,
  *    else to the next queued run.
  * S9 A refused member of a group commit fails no neighbour.
@@ -166,6 +167,9 @@ export type PostRefusal = Extract<
 /** Unread inputs that one run may hold. */
 export const inboxLimit = 1_000;
 
+/** So many claims in a row that got nowhere make a run suspect: it may be what kills its process. */
+export const suspectAfter = 2;
+
 export interface ClaimRequest {
   readonly scope: Scope;
   /** Only runs of these agents: a worker claims what it has the code for. */
@@ -173,6 +177,8 @@ export interface ClaimRequest {
   readonly leaseMs: number;
   readonly limit: number;
   readonly claimId: string;
+  /** How many of them may be suspect; all unless said. */
+  readonly trials?: number;
   /** The first call's outcome is unknown: answer what it claimed, if it did. */
   readonly again?: boolean;
 }

@@ -47,24 +47,24 @@ async function aDeadlyStory(store: Parameters<typeof given>[2]): Promise<Deadly>
 }
 
 onEveryStore((freshStore) => {
-  test("a run whose process dies five times in a row without getting anywhere is set aside, and its neighbours go on", async () => {
+  test("a run whose process dies four times in a row without getting anywhere is set aside, and its neighbours go on", async () => {
     const { story, executions } = await aDeadlyStory({ store: freshStore() });
     const run = await story.userSays("explode");
     await aMoment();
     expect(executions()).toBe(1); // a claim that got somewhere: the model had answered
-    for (let deaths = 1; deaths <= 5; deaths += 1) {
+    for (let deaths = 1; deaths <= 4; deaths += 1) {
       await story.restart();
       expect(executions()).toBe(1 + deaths);
     }
     await story.restart();
     const ticket = await story.expectWaitingFor(run, "quarantined");
-    expect(ticket.prompt).toContain("5 times");
-    expect(executions()).toBe(6);
+    expect(ticket.prompt).toContain("4 times");
+    expect(executions()).toBe(5);
     await story.expectReply(await story.userSays("harmless"), "Done.");
     await story.restart();
     await story.pass("1d");
     await story.expectWaitingFor(run, "quarantined");
-    expect(executions()).toBe(6);
+    expect(executions()).toBe(5);
     await story.close();
   });
 
@@ -72,26 +72,26 @@ onEveryStore((freshStore) => {
     const { story, executions, lives } = await aDeadlyStory({ store: freshStore() });
     const run = await story.userSays("explode");
     await aMoment();
-    for (let count = 0; count < 6; count += 1) await story.restart();
+    for (let count = 0; count < 5; count += 1) await story.restart();
     lives(0);
     await (await story.expectWaitingFor(run, "quarantined")).release({ by: "ops" });
     await story.expectReply(run, "Done.");
-    expect(executions()).toBe(7);
+    expect(executions()).toBe(6);
     await story.close();
   });
 
-  test("released but not cured, it is set aside again after five more", async () => {
+  test("released but not cured, it is set aside again after four more", async () => {
     const { story, executions } = await aDeadlyStory({ store: freshStore() });
     const run = await story.userSays("explode");
     await aMoment();
-    for (let count = 0; count < 6; count += 1) await story.restart();
+    for (let count = 0; count < 5; count += 1) await story.restart();
     const first = await story.expectWaitingFor(run, "quarantined");
     await first.release();
     await aMoment();
-    for (let count = 0; count < 5; count += 1) await story.restart();
+    for (let count = 0; count < 4; count += 1) await story.restart();
     const second = await story.expectWaitingFor(run, "quarantined");
     expect(second.id).not.toBe(first.id);
-    expect(executions()).toBe(11);
+    expect(executions()).toBe(9);
     await story.close();
   });
 
@@ -99,10 +99,10 @@ onEveryStore((freshStore) => {
     const { story, executions } = await aDeadlyStory({ store: freshStore() });
     const run = await story.userSays("explode");
     await aMoment();
-    for (let count = 0; count < 6; count += 1) await story.restart();
+    for (let count = 0; count < 5; count += 1) await story.restart();
     await (await story.expectWaitingFor(run, "quarantined")).cancelRun();
     await story.expectOutcome(run, "cancelled");
-    expect(executions()).toBe(6);
+    expect(executions()).toBe(5);
     expect(await story.results(run)).toHaveLength(1);
     await story.close();
   });

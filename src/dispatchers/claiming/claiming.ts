@@ -9,6 +9,9 @@
  * P5 A process that goes begins nothing new and gives every run back as soon as nothing of it is in flight.
  * P6 A run that nothing can read is tried ever more rarely (leases.ts).
  * P7 In each round every scope with something due gets its share of the room, at least one run while there is any.
+ * P8 Suspect runs are tried one at a time: the next one is claimed when the last has come out of hand, or has lived a while.
+ *    So a run that kills its process takes no other into quarantine with it.
+ * P9 After a leap of the clock nothing is claimed for the time of a lease (leaps.ts).
  */
 import type { Scope } from "../../domain/ids.ts";
 import type { Bus, Hint } from "../../ports/bus.ts";
@@ -17,8 +20,9 @@ import type { Counts } from "../../ports/counts.ts";
 import type { Advance, Dispatcher, HeldClaim } from "../../ports/dispatcher.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { Logger } from "../../ports/logger.ts";
-import type { ClaimRequest, Store } from "../../ports/store.ts";
+import { type ClaimRequest, type Store, suspectAfter } from "../../ports/store.ts";
 import { grip, type Held, handKey, type Taken } from "./in-hand.ts";
+import { createLeapWatch } from "./leaps.ts";
 import { keepOutOfReach, renewLate, renewLoop } from "./leases.ts";
 import { type Ask, createRoom, type Room, type RoomOptions } from "./room.ts";
 import { createRota, type Rota } from "./rota.ts";
@@ -56,9 +60,15 @@ interface Worker {
   /** When every scope is looked at again, by this process's own count. */
   pollAt: number;
   rounds: number;
+  /** P8: the suspect that is being tried, and until when it is alone, by this process's own count. */
+  trial: { readonly key: string; readonly until: number } | undefined;
+  /** P9: how long nothing is to be claimed. */
+  readonly leapWait: () => number;
 }
 
 const claimBatch = 64;
+/** What kills its process does so soon; what lives this long keeps nobody waiting. */
+const trialMs = 1_000;
 const scopePage = 256;
 
 export function createClaimingDispatcher(options: ClaimingOptions): Dispatcher {
@@ -82,6 +92,8 @@ export function createClaimingDispatcher(options: ClaimingOptions): Dispatcher {
         wakeUp: undefined,
         pollAt: Number.NEGATIVE_INFINITY,
         rounds: 0,
+        trial: undefined,
+        leapWait: createLeapWatch(options),
       };
       worker = serving;
       unsubscribe = options.bus.subscribe((hint) => hear(serving, hint));
@@ -122,6 +134,8 @@ function hear(worker: Worker, hint: Hint): void {
 async function claimLoop(worker: Worker): Promise<void> {
   while (!worker.stop.signal.aborted) {
     worker.woken = false;
+    const wait = worker.leapWait();
+    if (wait > 0) await worker.options.clock.sleep(wait, worker.stop.signal);
     await lookEverywhere(worker);
     const more = await claimRound(worker);
     if (!more && !worker.woken) await sleepUntilDue(worker);
@@ -192,7 +206,8 @@ async function claimIn(worker: Worker, scope: Scope, scopesLeft: number): Promis
 async function claimSome(worker: Worker, scope: Scope, ask: Ask): Promise<number> {
   const { options } = worker;
   await renewLate(worker);
-  const request = { scope, ...ask, leaseMs: options.leaseMs, claimId: options.ids.next() };
+  if (worker.leapWait() > 0) return 0; // P9
+  const request = { scope, ...ask, leaseMs: options.leaseMs, claimId: options.ids.next(), trials: trialsOf(worker) };
   const asked = options.clock.monotonic();
   try {
     const claims = await options.store.claim(request);
@@ -217,6 +232,11 @@ async function recoverClaims(worker: Worker, request: ClaimRequest, asked: numbe
   }
 }
 
+/** P8. */
+function trialsOf({ trial, options }: Worker): number {
+  return trial && options.clock.monotonic() < trial.until ? 0 : 1;
+}
+
 function take(worker: Worker, taken: Taken): void {
   const { claim } = taken;
   const key = handKey(claim);
@@ -225,9 +245,11 @@ function take(worker: Worker, taken: Taken): void {
   const gripped = grip(taken, worker.options);
   if (worker.isLeaving) gripped.leave();
   worker.room.took(claim);
+  if (claim.crashes > suspectAfter) worker.trial = { key, until: worker.options.clock.monotonic() + trialMs };
   const done = advance(worker, gripped.holding).finally(() => {
     worker.inHand.delete(key);
     worker.room.gave(claim);
+    if (worker.trial?.key === key) worker.trial = undefined;
     worker.options.counts.runsInHand = worker.inHand.size;
     for (const scope of worker.passedOver) worker.rota.wake(scope);
     worker.passedOver.clear();

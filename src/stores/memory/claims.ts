@@ -1,5 +1,13 @@
 /** Leases of the memory store (S7): a claim is refused by the lease's time, a write only by the epoch. */
-import type { Claim, ClaimRequest, DueScopes, DueScopesRequest, RenewAnswer, Renewal } from "../../ports/store.ts";
+import {
+  type Claim,
+  type ClaimRequest,
+  type DueScopes,
+  type DueScopesRequest,
+  type RenewAnswer,
+  type Renewal,
+  suspectAfter,
+} from "../../ports/store.ts";
 import { dueOf, type MemoryData, type MemoryRun, reschedule, type ScopeData } from "./data.ts";
 
 export function claim(scope: ScopeData, request: ClaimRequest, now: number): readonly Claim[] {
@@ -15,7 +23,13 @@ function claimedBefore(scope: ScopeData, claimId: string): readonly MemoryRun[] 
 
 function take(scope: ScopeData, request: ClaimRequest, now: number): readonly MemoryRun[] {
   const due = [...scope.claimable].filter((run) => isDue(run, now) && request.agents.includes(run.agent));
-  const runs = due.sort(byTurn).slice(0, Math.max(0, request.limit));
+  let { trials = due.length } = request;
+  const may = due.sort(byTurn).filter(({ crashes }) => {
+    if (crashes < suspectAfter) return true;
+    trials -= 1;
+    return trials >= 0;
+  });
+  const runs = may.slice(0, Math.max(0, request.limit));
   for (const run of runs) {
     run.epoch += 1;
     run.crashes += 1;

@@ -3,13 +3,22 @@
  *
  * L1 Claimable runs are found through one partial index on agent, priority and `due`, one seek for each pair: nobody pays
  *    for the backlog of agents that others run. Some more are looked at than are wanted, and then locked in their order.
- *    What another transaction holds is passed over: it is being claimed, or written to, and is found by the next look.
+ *    What another transaction holds is passed over: it is being claimed, or written to, and is found by the next look. So
+ *    are suspects; only when they alone are more than all that is looked at does anybody wait behind them.
  * L2 The thread's position is read after the claim: no run but the claimed one can move it any more, and a run claimed
  *    while it is queued only sees a fresher one.
  */
 import type { RunId, Scope, ThreadId } from "../../domain/ids.ts";
 import { priorities } from "../../domain/run.ts";
-import type { Claim, ClaimRequest, DueScopes, DueScopesRequest, RenewAnswer, Renewal } from "../../ports/store.ts";
+import {
+  type Claim,
+  type ClaimRequest,
+  type DueScopes,
+  type DueScopesRequest,
+  type RenewAnswer,
+  type Renewal,
+  suspectAfter,
+} from "../../ports/store.ts";
 import { type Access, type RowWait, storeTime } from "./access.ts";
 import type { Queries } from "./database.ts";
 import { type Job, keyOf } from "./jobs.ts";
@@ -31,16 +40,21 @@ const columns = (time: string): string => `runs.no, runs.id, runs.thread_id, run
 const levels = `(VALUES ${priorities.map((priority) => `(${priority})`).join(", ")}) AS level (priority)`;
 
 /** The second look at `due`, under the lock, is so written that no planner walks the index on `due` for a few known rows. */
+const freeRuns = (which: string): string => `SELECT no, priority, due FROM hf.runs
+  WHERE no = ANY (ARRAY(SELECT no FROM candidates)) AND coalesce(due <= ${storeTime("$5")}, false) AND ${which}
+  ORDER BY priority DESC, due, no`;
+
 export const takeDue = `WITH candidates AS MATERIALIZED (
     SELECT found.no FROM unnest($2::text[]) AS wanted (agent) CROSS JOIN ${levels} CROSS JOIN LATERAL (
       SELECT no, priority, due FROM hf.runs
       WHERE scope = $1 AND agent = wanted.agent AND priority = level.priority AND due <= ${storeTime("$5")}
       ORDER BY due, no LIMIT $3::bigint * 3 + 32
     ) AS found ORDER BY found.priority DESC, found.due, found.no LIMIT $3::bigint * 3 + 32
-  ), free AS MATERIALIZED (
-    SELECT no, priority, due FROM hf.runs WHERE no = ANY (ARRAY(SELECT no FROM candidates)) AND coalesce(due <= ${storeTime("$5")}, false)
-    ORDER BY priority DESC, due, no LIMIT $3::bigint FOR NO KEY UPDATE SKIP LOCKED
-  ), taken AS (
+  ), suspect AS MATERIALIZED (
+    ${freeRuns(`crashes >= ${suspectAfter}`)} LIMIT least($3::bigint, $7::bigint) FOR NO KEY UPDATE SKIP LOCKED
+  ), others AS MATERIALIZED (
+    ${freeRuns(`crashes < ${suspectAfter}`)} LIMIT $3::bigint - (SELECT count(*) FROM suspect) FOR NO KEY UPDATE SKIP LOCKED
+  ), free AS MATERIALIZED (SELECT * FROM suspect UNION ALL SELECT * FROM others), taken AS (
     UPDATE hf.runs SET epoch = epoch + 1, crashes = crashes + 1, lease_until = ${storeTime("$5")} + $4::bigint, claim_id = $6
     WHERE no = ANY (ARRAY(SELECT no FROM free)) RETURNING ${columns("$5")}
   )
@@ -54,7 +68,9 @@ export function claimJob(access: Access, request: ClaimRequest): Job<readonly Cl
   const take = async (db: Queries): Promise<readonly Claim[]> => {
     const { scope, agents, limit, leaseMs, claimId } = request;
     const held = request.again ? await db.all<ClaimRow>(findClaimed, [scope, claimId, access.time()]) : [];
-    const values = [scope, [...new Set(agents)], Math.max(0, limit), leaseMs, access.time(), claimId];
+    const most = Math.max(0, limit);
+    const { trials = most } = request;
+    const values = [scope, [...new Set(agents)], most, leaseMs, access.time(), claimId, trials];
     const rows = held.length > 0 ? held : await db.all<ClaimRow>(takeDue, values);
     return rows.length === 0 ? [] : placed(db, rows, request);
   };

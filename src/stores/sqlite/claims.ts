@@ -7,13 +7,24 @@
  */
 import type { RunId, Scope, ThreadId } from "../../domain/ids.ts";
 import { priorities } from "../../domain/run.ts";
-import type { Claim, ClaimRequest, DueScopes, DueScopesRequest, RenewAnswer, Renewal } from "../../ports/store.ts";
+import {
+  type Claim,
+  type ClaimRequest,
+  type DueScopes,
+  type DueScopesRequest,
+  type RenewAnswer,
+  type Renewal,
+  suspectAfter,
+} from "../../ports/store.ts";
 import type { Access } from "./access.ts";
 import type { Connection } from "./database.ts";
 import type { Job } from "./group.ts";
 
-export const findDue = `SELECT no, due FROM runs INDEXED BY runs_due
+export const findDue = `SELECT no, due, crashes FROM runs INDEXED BY runs_due
   WHERE scope = ? AND agent = ? AND priority = ? AND due <= ? ORDER BY due, no LIMIT ?`;
+
+/** Only when more of those found are suspect than may be taken: the others are not to wait behind them. */
+const findUnsuspected = findDue.replace("ORDER BY", `AND crashes < ${suspectAfter} ORDER BY`);
 
 export const findNextDue = `SELECT due FROM runs INDEXED BY runs_due
   WHERE scope = ? AND agent = ? AND priority = ? AND due IS NOT NULL ORDER BY due LIMIT 1`;
@@ -72,21 +83,37 @@ function writeClaims(access: Access, request: ClaimRequest): readonly Claim[] {
 interface DueRun {
   readonly no: number;
   readonly due: number;
+  readonly crashes: number;
 }
 
-function dueRuns({ db, now }: Access, { scope, agents, limit }: ClaimRequest): readonly number[] {
-  const most = Math.max(0, limit);
+function dueRuns({ db, now }: Access, request: ClaimRequest): readonly number[] {
+  const { scope, limit } = request;
   const time = now();
-  const names = [...new Set(agents)];
+  const names = [...new Set(request.agents)];
   const runs: number[] = [];
+  let { trials = Number.POSITIVE_INFINITY } = request;
   for (const priority of priorities) {
-    const left = most - runs.length;
+    const left = Math.max(0, limit) - runs.length;
     if (left === 0) break;
-    const due = names.flatMap((agent) => db.all<DueRun>(findDue, scope, agent, priority, time, left));
-    const oldest = due.sort((a, b) => a.due - b.due || a.no - b.no).slice(0, left);
-    runs.push(...oldest.map(({ no }) => no));
+    const found = names.flatMap((agent) => {
+      const first = db.all<DueRun>(findDue, scope, agent, priority, time, left);
+      if (first.filter(isSuspect).length <= trials) return first;
+      return [...first.filter(isSuspect), ...db.all<DueRun>(findUnsuspected, scope, agent, priority, time, left)];
+    });
+    const may = found
+      .sort((a, b) => a.due - b.due || a.no - b.no)
+      .filter((run) => {
+        if (!isSuspect(run)) return true;
+        trials -= 1;
+        return trials >= 0;
+      });
+    runs.push(...may.slice(0, left).map(({ no }) => no));
   }
   return runs;
+}
+
+function isSuspect({ crashes }: DueRun): boolean {
+  return crashes >= suspectAfter;
 }
 
 function claimOf(row: ClaimRow, { scope }: ClaimRequest, now: number): Claim {

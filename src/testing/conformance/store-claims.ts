@@ -1,5 +1,6 @@
 /** Checks of leases: `claim`, `renew`, `nextDue` and the crash count. */
 import assert from "node:assert/strict";
+import { type Claim, suspectAfter } from "../../ports/store.ts";
 import {
   birthOf,
   cancelOf,
@@ -42,6 +43,27 @@ export const claims: Record<string, StoreCheck> = {
     assert.equal(new Set(runs).size, 40);
     assert.equal(runs.length, 40);
   }),
+
+  "S7 of suspect runs a claim takes as many as it may, and they keep no other from being found": checked(
+    async ({ store, clock }) => {
+      for (const run of ["bad1", "bad2", "bad3"]) await store.create(birthOf(run));
+      for (let crash = 0; crash < suspectAfter; crash += 1) {
+        assert.equal((await claimAll(store, { trials: 0 })).length, 3, "not suspect yet");
+        clock.advance(leaseMs);
+      }
+      for (const run of ["good1", "good2", "good3"]) await store.create(birthOf(run, { agent: "bob" }));
+      await store.create(birthOf("good4"));
+      const agents = ["ann", "bob"];
+      const names = (claimed: readonly Claim[]): readonly string[] => claimed.map(({ run }) => run).sort();
+      const one = await claimAll(store, { agents, trials: 1, limit: 2 });
+      assert.equal(one.length, 2);
+      assert.deepEqual(names(one.filter(({ crashes }) => crashes > suspectAfter)), ["bad1"]);
+      const none = await claimAll(store, { agents, trials: 0, limit: 3 });
+      assert.deepEqual(names([...one, ...none]), ["bad1", "good1", "good2", "good3", "good4"]);
+      assert.deepEqual(await claimAll(store, { agents, trials: 0 }), []);
+      assert.deepEqual(names(await claimAll(store, { agents })), ["bad2", "bad3"]);
+    },
+  ),
 
   "S7 a waiting run is claimable from its wake on, and a claim leaves the wake": checked(async ({ store, clock }) => {
     await store.create(birthOf("r1"));

@@ -240,11 +240,13 @@ export interface ClaimOptions {
   readonly scope?: Scope;
   readonly agents?: readonly string[];
   readonly limit?: number;
+  readonly trials?: number;
 }
 
 export function claimAll(store: Store, options: ClaimOptions = {}): Promise<readonly Claim[]> {
-  const { scope = scopeA, agents = ["ann"], limit = 100 } = options;
-  return store.claim({ scope, agents, limit, leaseMs, claimId: "claim" });
+  const { scope = scopeA, agents = ["ann"], limit = 100, trials } = options;
+  const suspects = trials === undefined ? {} : { trials };
+  return store.claim({ scope, agents, limit, leaseMs, claimId: "claim", ...suspects });
 }
 
 /** Claims the one claimable run and lets it say so many messages and end. */
