@@ -64,7 +64,9 @@ const store = isPostgres
   : sqliteWithProbe(where, probe, { durability: "normal" });
 const troubles: string[] = [];
 const logger = { warn: (message: string) => void troubles.push(message), note: () => undefined };
-const runtime = await createRuntime({ agents: [clerk], store, leaseMs: 400, pollMs: 50, logger });
+// Runs that die again and again without getting anywhere are put aside: whoever dies has only a few in hand.
+const concurrency = way === "never" ? 256 : 2;
+const runtime = await createRuntime({ agents: [clerk], store, leaseMs: 400, pollMs: 50, logger, concurrency });
 console.log("ready");
 const runs = await Promise.all(
   Array.from({ length: Number(count) }, (_, n) => runtime.start(clerk, "Book.", { key: `${prefix}-${n}` })),
