@@ -1,6 +1,6 @@
 /**
  * PostgreSQL goes away under two worker processes, for longer than their leases, and comes back. HOLDFAST_AWAY_MS says for
- * how long; four leases unless said.
+ * how long; three leases unless said.
  *
  * A1 Nobody dies of it: the processes wait, ask with measure, and go on by themselves.
  * A2 Every run ends, and no effect is made twice: what was in flight is settled, or asked for by whoever goes on.
@@ -12,7 +12,7 @@ import { createClerk, type PlannedCall, planOf } from "./clerk.ts";
 import { freshStage, openDesk, startWorker, until, worldOf } from "./crew.ts";
 
 const leaseMs = 1_500;
-const awayMs = Number(process.env.HOLDFAST_AWAY_MS ?? leaseMs * 4);
+const awayMs = Number(process.env.HOLDFAST_AWAY_MS ?? leaseMs * 3);
 const runs = 40;
 
 let server: TestServer;
