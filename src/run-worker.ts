@@ -16,9 +16,12 @@ const talkative: Logger = { ...consoleLogger, note: consoleLogger.warn };
 const signals = ["SIGTERM", "SIGINT"] as const;
 
 export async function runWorker(options: WorkerOptions): Promise<void> {
-  const told = nextSignal();
+  const { told, ignore } = nextSignal();
   const { logger = talkative } = options;
-  const worker = await createWorker({ ...options, logger });
+  const worker = await createWorker({ ...options, logger }).catch((cause: unknown) => {
+    ignore();
+    throw cause;
+  });
   const agents = options.agents.map(({ name }) => name);
   logger.note("The worker is ready", { pid: process.pid, agents });
   const signal = await told;
@@ -26,13 +29,16 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   await worker.close();
 }
 
-/** R2: the listeners are gone after the first, so that a second signal has its usual meaning. */
-function nextSignal(): Promise<string> {
-  return new Promise((resolve) => {
-    const hear = (signal: string): void => {
-      for (const each of signals) process.off(each, hear);
-      resolve(signal);
-    };
-    for (const each of signals) process.on(each, hear);
-  });
+/** R2: the listeners are gone after the first, or without a worker, so that a signal has its usual meaning. */
+function nextSignal(): { readonly told: Promise<string>; readonly ignore: () => void } {
+  const { promise: told, resolve } = Promise.withResolvers<string>();
+  const ignore = (): void => {
+    for (const each of signals) process.off(each, hear);
+  };
+  function hear(signal: string): void {
+    ignore();
+    resolve(signal);
+  }
+  for (const each of signals) process.on(each, hear);
+  return { told, ignore };
 }

@@ -7,8 +7,6 @@ export interface ChildOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** inherit: its standard output is ours. */
   readonly output?: "inherit" | "ignore";
-  /** For Node itself, besides our own. */
-  readonly nodeFlags?: readonly string[];
 }
 
 export interface Child<News> {
@@ -39,10 +37,9 @@ process.once("exit", () => {
 for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => process.exit(130));
 
 export function startChild<News>(options: ChildOptions): Child<News> {
-  const { script, args = [], env = {}, output = "ignore", nodeFlags = [] } = options;
+  const { script, args = [], env = {}, output = "ignore" } = options;
   const child = fork(script, [...args], {
     execPath: process.execPath,
-    execArgv: [...process.execArgv, ...nodeFlags],
     env: { ...process.env, ...env },
     stdio: ["ignore", output, "inherit", "ipc"],
   });

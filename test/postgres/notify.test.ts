@@ -67,6 +67,15 @@ test("a listener here gets the entries at once; one elsewhere gets ids and seq, 
   expect(one.hints).toHaveLength(1);
 });
 
+test("a bus that is closed while it connects is closed, and so is its connection", async () => {
+  const url = new URL(await serverUrl());
+  const name = schemaName();
+  url.searchParams.set("application_name", name);
+  await createPostgresNotifyBus({ url: url.href, schema: name }, { clock: nodeClock, logger: quiet }).close();
+  const sql = "SELECT pid FROM pg_stat_activity WHERE application_name = $1";
+  for (let left = 1; left > 0; await delay(5)) left = (await query(await serverUrl(), sql, [name])).length;
+});
+
 test("N2 a thousand hints of ten runs become a few, and the newest seq of each arrives", async () => {
   const [one, two] = await pair(await serverUrl(), schemaName());
   for (let n = 0; n < 1_000; n += 1) {

@@ -63,6 +63,7 @@ export function createLine(options: NotifyOptions, { logger, hear, ready }: Line
       });
       opened.on("notification", ({ payload }) => hear(payload ?? ""));
       await opened.query(`LISTEN ${opened.escapeIdentifier(channel)}`);
+      if (stop.signal.aborted) return "closed"; // while it was connecting: nobody else would hang up
       client = opened;
       ready();
       const pinging = new AbortController();

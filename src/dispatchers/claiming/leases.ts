@@ -55,9 +55,10 @@ function untilNextLook({ inHand, options }: Hand): number {
 /** P4: after a sleep, a stall or a jump of the clock our own runs look free. The epoch says whether they still are ours. */
 export async function renewLate(hand: Hand): Promise<void> {
   const { clock } = hand.options;
-  const late = [...hand.inHand.values()].filter(
-    ({ holding }) => holding.timeLeft() <= 0 || holding.leaseUntil() <= clock.now(),
-  );
+  const late = [...hand.inHand.values()].filter(({ holding }) => {
+    if (holding.lost.aborted) return false; // it is nobody's any more, and its renewal may hang for as long as its last write
+    return holding.timeLeft() <= 0 || holding.leaseUntil() <= clock.now();
+  });
   await Promise.all(late.map((held) => renewOnce(hand, held)));
 }
 

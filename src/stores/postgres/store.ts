@@ -41,8 +41,12 @@ export async function openPostgresStore(options: OpenOptions, deps: StoreDeps): 
   const db = await openDatabase(options, deps);
   const store = createPostgresStore(db, options, deps);
   if (options.time === "clock") return store;
-  const now = await createServerClock(deps.clock, () => readPatiently(db, readTime));
-  return { ...store, now };
+  try {
+    return { ...store, now: await createServerClock(deps.clock, () => readPatiently(db, readTime)) };
+  } catch (cause) {
+    await store.close();
+    throw cause;
+  }
 }
 
 /** On a pool that may outlive it: closing the store closes the database it was given. */
