@@ -1,12 +1,12 @@
 /** What is said when a store is opened that can be used. What cannot: see refusals.test.ts and migrations.test.ts. */
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { isHoldfastError } from "../../src/domain/errors.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import type { StoreDefinition } from "../../src/ports/store.ts";
 import { postgres } from "../../src/postgres.ts";
-import { postgresStore } from "../../src/stores/postgres/postgres.ts";
+import { postgresStore, postgresWithProbe } from "../../src/stores/postgres/postgres.ts";
 import { createTestServer } from "./embedded.ts";
-import { deps, freshStore, query } from "./shared-server.ts";
+import { deps, freshSchema, freshStore, query } from "./shared-server.ts";
 
 test("options that do not fit are refused by name, all at once", () => {
   const bad = {
@@ -62,4 +62,17 @@ test("a clock that is far from the server's is told to the operator", async () =
   const told = await warnings(definition, { ...deps.clock, now: () => Date.now() + 60_000 });
   expect(others(told)).toEqual([expect.stringMatching(/differ by (59|60)\d{3} ms/)]);
   expect(others(await warnings(definition))).toEqual([]);
+});
+
+test("a store that cannot be told the time is not opened, and leaves no connection behind", async () => {
+  const { url, schema } = await freshSchema();
+  const named = new URL(url);
+  named.searchParams.set("application_name", schema);
+  const before = (sql: string): void => {
+    if (sql.includes("coalesce(NULL::bigint"))
+      throw Object.assign(new Error("no"), { code: "XX000", severity: "ERROR" });
+  };
+  await expect(postgresWithProbe({ url: named.href, schema }, { before }).open(deps)).rejects.toThrow("XX000");
+  const sql = "SELECT pid FROM pg_stat_activity WHERE application_name = $1";
+  await vi.waitFor(async () => expect(await query(url, sql, [schema])).toEqual([]), { timeout: 10_000 });
 });
