@@ -40,6 +40,8 @@ export interface WorkerSetup extends Partial<ClaimingOptions> {
   readonly intercept?: Intercept;
   /** Breaks at once, whatever it gets. */
   readonly isBroken?: boolean;
+  /** Goes on when its lease is lost, as one that waits for the store does. */
+  readonly isDeaf?: boolean;
 }
 
 export interface DispatcherBench {
@@ -120,7 +122,7 @@ interface Ports {
 
 let made = 0;
 
-function createWorker({ intercept, isBroken = false, ...setup }: WorkerSetup & Ports): TestedWorker {
+function createWorker({ intercept, isBroken = false, isDeaf = false, ...setup }: WorkerSetup & Ports): TestedWorker {
   const claims: HeldRun[] = [];
   const current = new Set<HeldRun>();
   const warnings: string[] = [];
@@ -164,7 +166,7 @@ function createWorker({ intercept, isBroken = false, ...setup }: WorkerSetup & P
     const each = heldRun(held, over, { ...setup, store });
     claims.push(each);
     current.add(each);
-    held.lost.addEventListener("abort", () => over.resolve(), { once: true });
+    if (!isDeaf) held.lost.addEventListener("abort", () => over.resolve(), { once: true });
     try {
       await over.promise;
     } finally {
@@ -196,7 +198,9 @@ function heldRun(held: HeldClaim, over: PromiseWithResolvers<void>, { store, bus
       over.resolve();
     },
   };
-  held.leaving.addEventListener("abort", () => handOver().catch(over.reject), { once: true });
+  const leave = (): void => void handOver().catch(over.reject);
+  if (held.leaving.aborted) leave();
+  else held.leaving.addEventListener("abort", leave, { once: true });
   async function handOver(): Promise<void> {
     const row = await store.run({ scope, run });
     if (row?.epoch === epoch && row.status !== "done") {

@@ -39,6 +39,23 @@ export const leaseChecks: Record<string, DispatcherCheck> = {
     },
   ),
 
+  "P2 a lost run that does not come out of hand, and its hanging renewal, keep nobody from being claimed": dispatching(
+    async ({ worker, born, pass, quiet }) => {
+      await born(birthOf("r1"));
+      const each = worker({
+        isDeaf: true,
+        crashLimit: 100, // it is claimed again and again, and nothing comes of it
+        intercept: (call, proceed) => (call.method === "renew" ? never() : proceed()),
+      });
+      await quiet();
+      await pass(2 * leaseMs);
+      assert.equal(each.claims[0]?.held.lost.aborted, true);
+      await born(birthOf("r2"));
+      await pass(pollMs);
+      assert.ok(each.names().includes("r2"));
+    },
+  ),
+
   "a run whose worker is gone is claimed by another when its lease has run out, with one more crash": dispatching(
     async ({ worker, born, store, pass, quiet }) => {
       await born(birthOf("r1"));
