@@ -1,8 +1,9 @@
 /** Checks of what is in hand: renewals, lost leases, handing over, draining, clocks that jump, runs that nothing can read. */
 import assert from "node:assert/strict";
+import { suspectAfter } from "../../ports/store.ts";
 import type { Intercept } from "../intercept.ts";
 import { type DispatcherCheck, dispatching, pollMs } from "./dispatcher-bench.ts";
-import { birthOf, keyOf, leaseMs } from "./store-fixtures.ts";
+import { birthOf, claimAll, keyOf, leaseMs } from "./store-fixtures.ts";
 
 const hour = 3_600_000;
 
@@ -120,6 +121,43 @@ export const leaseChecks: Record<string, DispatcherCheck> = {
       await pass(2 * pollMs);
       assert.deepEqual(each.names(), ["r1", "r2"]);
       assert.equal(each.claims[0]?.held.lost.aborted, false);
+    },
+  ),
+
+  "P9 a wall clock that jumps an hour ahead takes no run to another worker, and new ones wait for a lease at most":
+    dispatching(async ({ worker, born, pass, quiet, jump }) => {
+      await born(birthOf("r1"));
+      const first = worker({ concurrency: 1 });
+      await quiet();
+      const second = worker({ pollMs: leaseMs / 10 });
+      await quiet();
+      jump(hour);
+      await born(birthOf("r2"));
+      await pass(leaseMs - 1);
+      assert.deepEqual([first.inHand(), second.names()], [["r1"], []]);
+      await pass(leaseMs / 5); // the leap was seen at the first look after it
+      assert.deepEqual([first.inHand(), second.names()], [["r1"], ["r2"]]);
+      assert.equal(first.claims[0]?.held.lost.aborted, false);
+    }),
+
+  "P8 suspects are tried one at a time: the next when the last is out of hand, or has lived a while": dispatching(
+    async ({ store, worker, born, pass, quiet }) => {
+      await born(birthOf("r1"), birthOf("r2"), birthOf("r3"));
+      for (let crash = 0; crash < suspectAfter; crash += 1) {
+        assert.equal((await claimAll(store)).length, 3);
+        await pass(leaseMs);
+      }
+      await born(birthOf("good"));
+      const each = worker({ pollMs: 100 });
+      await quiet();
+      assert.deepEqual(each.inHand(), ["r1", "good"]);
+      await each.claims[0]?.end();
+      await pass(100);
+      assert.deepEqual(each.inHand(), ["good", "r2"]);
+      await pass(800);
+      assert.deepEqual(each.inHand(), ["good", "r2"]);
+      await pass(300);
+      assert.deepEqual(each.inHand(), ["good", "r2", "r3"]);
     },
   ),
 
