@@ -250,6 +250,7 @@ export interface TicketFilter {
   readonly tool?: string;
   readonly call?: CallId;
   readonly kind?: TicketKind;
+  readonly agent?: string;
   readonly limit: number;
 }
 

@@ -40,8 +40,8 @@ INSERT INTO hf.start_keys (scope, key, run, request_hash) SELECT 'a', id, id, 'h
 INSERT INTO hf.journal (at, scope, run, seq, n, time, pos, m, format, body)
   SELECT nextval('hf.positions'), 'a', no, seq, 1, 0, CASE WHEN seq = 2 THEN start_pos END, seq - 1, 1, '[]'
   FROM hf.runs, generate_series(1, 2) AS seq;
-INSERT INTO hf.tickets (scope, id, run, root_run, thread_id, kind, record, settlement)
-  SELECT 'a', id, no, id, thread_id, 'approval', '{}', CASE WHEN no % 4 = 0 THEN '{}' END FROM hf.runs;
+INSERT INTO hf.tickets (scope, id, run, root_run, thread_id, kind, agent, record, settlement)
+  SELECT 'a', id, no, id, thread_id, 'approval', agent, '{}', CASE WHEN no % 4 = 0 THEN '{}' END FROM hf.runs;
 INSERT INTO hf.outbox (run, seq, idx, scope, lane, due, attempts, body)
   SELECT no, 1, 0, 'a', 'run', 99999999999999, 0, '{}' FROM hf.runs WHERE no % 2 = 1;
 INSERT INTO hf.content (scope, hash, time, media_type, body) SELECT 'a', id, no % 100, 'text/plain', '' FROM hf.runs;
@@ -112,6 +112,7 @@ test(`with ${count} old runs no statement of a run's life, and no page, walks a 
     { status: "open" as const },
     { run: "r1" as RunId, status: "open" as const },
     { id: "x" as TicketId },
+    { kind: "missing-capability" as const, agent: "ann", status: "open" as const },
     {},
   ];
   for (const filter of filters) await store.tickets({ scope: scopeA, limit: 10, ...filter });
@@ -124,6 +125,7 @@ test(`with ${count} old runs no statement of a run's life, and no page, walks a 
   expect(explained.length).toBeGreaterThan(30);
   const walks: string[] = [];
   let claimPlan = "";
+  let ticketPlan = "";
   for (const sql of explained) {
     const plan = await query<{ "QUERY PLAN": string }>(url, `EXPLAIN (GENERIC_PLAN) ${inSchema(sql, schema)}`);
     const lines = plan.map((row) => row["QUERY PLAN"]);
@@ -133,8 +135,10 @@ test(`with ${count} old runs no statement of a run's life, and no page, walks a 
     );
     if (scans.length > 0) walks.push(`${sql}\n${lines.join("\n")}`);
     if (sql.includes("candidates")) claimPlan = lines.join("\n");
+    if (sql.includes("kind = ") && sql.includes("agent = ")) ticketPlan = lines.join("\n");
   }
   expect(walks).toEqual([]);
+  expect(ticketPlan).toContain("tickets_open_by_kind"); // every worker asks every few seconds
   // One seek for each agent and priority, in the index's own order.
   expect(claimPlan).toMatch(/Index Only Scan using runs_due [^\n]*\n *Index Cond: .*agent = .*priority = .*due <= /);
   expect(claimPlan.match(/Scan using runs_due/g)).toHaveLength(1);

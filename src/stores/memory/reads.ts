@@ -56,7 +56,7 @@ export function tickets(scope: ScopeData, filter: TicketFilter): readonly Ticket
 }
 
 function fits({ ticket, settlement }: MemoryTicket, filter: TicketFilter): boolean {
-  const { status, id, run, rootRun, thread, tool, call, kind } = filter;
+  const { status, id, run, rootRun, thread, tool, call, kind, agent } = filter;
   if (status !== undefined && (status === "decided") !== (settlement !== undefined)) return false;
   const pairs = [
     [id, ticket.id],
@@ -66,6 +66,7 @@ function fits({ ticket, settlement }: MemoryTicket, filter: TicketFilter): boole
     [tool, ticket.call?.tool],
     [call, ticket.call?.id],
     [kind, ticket.kind],
+    [agent, ticket.agent],
   ];
   return pairs.every(([wanted, actual]) => wanted === undefined || wanted === actual);
 }

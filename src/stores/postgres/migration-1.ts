@@ -116,6 +116,7 @@ CREATE TABLE hf.tickets (
   root_run text COLLATE "C" NOT NULL,
   thread_id text COLLATE "C" NOT NULL,
   kind text COLLATE "C" NOT NULL,
+  agent text COLLATE "C" NOT NULL,
   tool text COLLATE "C",
   call text COLLATE "C",
   record text NOT NULL,
@@ -124,6 +125,7 @@ CREATE TABLE hf.tickets (
 CREATE UNIQUE INDEX tickets_by_id ON hf.tickets (scope, id);
 CREATE INDEX tickets_by_scope ON hf.tickets (scope, no);
 CREATE INDEX tickets_open ON hf.tickets (scope, no) WHERE settlement IS NULL;
+CREATE INDEX tickets_open_by_kind ON hf.tickets (scope, kind, agent, no) WHERE settlement IS NULL;
 CREATE INDEX tickets_by_run ON hf.tickets (run, no);
 
 CREATE TABLE hf.inbox (

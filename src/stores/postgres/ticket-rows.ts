@@ -15,17 +15,18 @@ export interface TakenCommit extends PreparedCommit {
   readonly at: number;
 }
 
-const insertTickets = `INSERT INTO hf.tickets (scope, id, run, root_run, thread_id, kind, tool, call, record)
-  SELECT scope, id, run, root_run, thread_id, kind, tool, call, record
-  FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[])
-    WITH ORDINALITY AS opened (scope, id, run, root_run, thread_id, kind, tool, call, record, ord)
+const insertTickets = `INSERT INTO hf.tickets (scope, id, run, root_run, thread_id, kind, agent, tool, call, record)
+  SELECT scope, id, run, root_run, thread_id, kind, agent, tool, call, record
+  FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
+      $10::text[])
+    WITH ORDINALITY AS opened (scope, id, run, root_run, thread_id, kind, agent, tool, call, record, ord)
   ORDER BY ord ON CONFLICT DO NOTHING RETURNING id`;
 
 export async function openTickets(tx: Tx, taken: readonly TakenCommit[]): Promise<void> {
   const rows = taken.flatMap(({ commit, changes, no }) =>
     changes.opened.map((ticket) => {
-      const { id, rootRun, thread, kind, call } = ticket;
-      const subject = [kind, call?.tool ?? null, call?.id ?? null, JSON.stringify(ticket)];
+      const { id, rootRun, thread, kind, agent, call } = ticket;
+      const subject = [kind, agent, call?.tool ?? null, call?.id ?? null, JSON.stringify(ticket)];
       return [commit.scope, id, no, rootRun, thread, ...subject];
     }),
   );

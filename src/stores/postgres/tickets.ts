@@ -1,5 +1,5 @@
 /** Lists of tickets, in the order they were opened. */
-import type { SettlementRecord, TicketRecord } from "../../domain/ticket.ts";
+import { type SettlementRecord, type TicketKind, type TicketRecord, ticketVerbs } from "../../domain/ticket.ts";
 import type { TicketFilter, TicketRow } from "../../ports/store.ts";
 import type { Queries } from "./database.ts";
 
@@ -24,7 +24,7 @@ interface Query {
 
 /** One statement per combination of filters, each prepared once. The limit is the last parameter. */
 export function ticketQuery(filter: Omit<TicketFilter, "limit">): Query {
-  const { scope, status, id, run, rootRun, thread, tool, call, kind } = filter;
+  const { scope, status, id, run, rootRun, thread, tool, call, kind, agent } = filter;
   const asked = [
     ["scope = ?", scope],
     ["id = ?", id],
@@ -33,14 +33,20 @@ export function ticketQuery(filter: Omit<TicketFilter, "limit">): Query {
     ["thread_id = ?", thread],
     ["tool = ?", tool],
     ["call = ?", call],
-    ["kind = ?", kind],
+    ["agent = ?", agent],
   ].filter((pair): pair is [string, string] => pair[1] !== undefined);
   const state = status === undefined ? [] : [status === "open" ? "settlement IS NULL" : "settlement IS NOT NULL"];
-  const conditions = [...asked.map(([sql], index) => sql.replace("?", `$${index + 1}`)), ...state];
+  const conditions = [...asked.map(([sql], index) => sql.replace("?", `$${index + 1}`)), ...kindIs(kind), ...state];
   return {
     sql: `SELECT record, settlement FROM hf.tickets WHERE ${conditions.join(" AND ")} ORDER BY no LIMIT $${asked.length + 1}`,
     values: asked.map(([, value]) => value),
   };
+}
+
+/** As a literal: a server that plans for any kind would walk over all tickets to find those of a rare one. */
+function kindIs(kind: TicketKind | undefined): readonly string[] {
+  if (kind === undefined) return [];
+  return [Object.hasOwn(ticketVerbs, kind) ? `kind = '${kind}'` : "false"];
 }
 
 function ticketRow({ record, settlement }: StoredTicket): TicketRow {

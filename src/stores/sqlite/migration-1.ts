@@ -108,6 +108,7 @@ CREATE TABLE tickets (
   root_run TEXT NOT NULL,
   thread_id TEXT NOT NULL,
   kind TEXT NOT NULL,
+  agent TEXT NOT NULL,
   tool TEXT,
   call TEXT,
   record TEXT NOT NULL,
@@ -115,6 +116,7 @@ CREATE TABLE tickets (
 ) STRICT;
 CREATE UNIQUE INDEX tickets_by_id ON tickets (scope, id);
 CREATE INDEX tickets_open ON tickets (scope) WHERE settlement IS NULL;
+CREATE INDEX tickets_open_by_kind ON tickets (scope, kind, agent) WHERE settlement IS NULL;
 CREATE INDEX tickets_by_run ON tickets (run);
 
 CREATE TABLE inbox (

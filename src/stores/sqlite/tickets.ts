@@ -10,8 +10,8 @@ import { ticketNotOpen, ticketTaken } from "../shared/refusals.ts";
 import type { Connection } from "./database.ts";
 import type { Place } from "./places.ts";
 
-const insertTicket = `INSERT INTO tickets (scope, id, run, run_id, root_run, thread_id, kind, tool, call, record)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+const insertTicket = `INSERT INTO tickets (scope, id, run, run_id, root_run, thread_id, kind, agent, tool, call, record)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
 
 export function openTickets(
   db: Connection,
@@ -19,8 +19,8 @@ export function openTickets(
   added: { readonly scope: Scope; readonly opened: readonly TicketRecord[] },
 ): void {
   for (const ticket of added.opened) {
-    const { id, run, rootRun, thread, kind, call } = ticket;
-    const subject = [kind, call?.tool ?? null, call?.id ?? null, JSON.stringify(ticket)] as const;
+    const { id, run, rootRun, thread, kind, agent, call } = ticket;
+    const subject = [kind, agent, call?.tool ?? null, call?.id ?? null, JSON.stringify(ticket)] as const;
     if (db.run(insertTicket, added.scope, id, place.no, run, rootRun, thread, ...subject) === 0) throw ticketTaken(id);
   }
 }
@@ -72,7 +72,7 @@ export function listTickets(db: Connection, filter: TicketFilter): readonly Tick
 
 /** One statement per combination of filters, each prepared once. */
 function conditions(filter: TicketFilter): { readonly where: string; readonly values: readonly SQLInputValue[] } {
-  const { scope, status, id, run, rootRun, thread, tool, call, kind } = filter;
+  const { scope, status, id, run, rootRun, thread, tool, call, kind, agent } = filter;
   const equal: readonly (readonly [string, ...(string | undefined)[]])[] = [
     ["scope = ?", scope],
     ["id = ?", id],
@@ -82,6 +82,7 @@ function conditions(filter: TicketFilter): { readonly where: string; readonly va
     ["tool = ?", tool],
     ["call = ?", call],
     ["kind = ?", kind],
+    ["agent = ?", agent],
   ];
   const asked = equal.filter(([, ...values]) => !values.includes(undefined)) as readonly (readonly string[])[];
   const state = status === undefined ? [] : [status === "open" ? "settlement IS NULL" : "settlement IS NOT NULL"];

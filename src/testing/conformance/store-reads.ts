@@ -100,7 +100,7 @@ export const reads: Record<string, StoreCheck> = {
   }),
 
   "tickets are found by every part of the filter, in the order they were opened": checked(async ({ store }) => {
-    const listed = [ticketOf("r1", 2), ticketOf("r1", 1), ticketOf("r2", 1, { kind: "input" })];
+    const listed = [ticketOf("r1", 2), ticketOf("r1", 1), ticketOf("r2", 1, { kind: "input", agent: "bob" })];
     for (const run of ["r1", "r2"]) {
       await store.create(birthOf(run));
       const mine = listed.filter((ticket) => ticket.run === run).map(opened);
@@ -123,6 +123,9 @@ export const reads: Record<string, StoreCheck> = {
     assert.deepEqual(await ids({ call: "r2.1.1" as CallId }), [r2first]);
     assert.deepEqual(await ids({ kind: "input" }), [r2first]);
     assert.deepEqual(await ids({ kind: "input", run: "r1" as RunId }), []);
+    assert.deepEqual(await ids({ agent: "bob" }), [r2first]);
+    assert.deepEqual(await ids({ agent: "ann", kind: "approval", status: "open" }), [r1second]);
+    assert.deepEqual(await ids({ agent: "bob", kind: "approval", status: "open" }), []);
     assert.deepEqual(await ids({ tool: "none" }), []);
   }),
 
