@@ -85,7 +85,8 @@ export function composeWorker(
   const advance: Advance = (held) => backend.executeRoot(held);
   dispatcher?.serve(advance);
   const chores: { close(): Promise<void> }[] = [];
-  if (dispatcher) chores.push(dispatcher, createOutboxRelay(worker));
+  const relayed = claiming.scopes === "all" ? [scope] : claiming.scopes;
+  if (dispatcher) chores.push(dispatcher, createOutboxRelay({ ...worker, scopes: relayed }));
   if (dispatcher && settings.retention) chores.push(createRetention({ ...worker, ...settings.retention }));
   if (dispatcher && !settings.isUnattended)
     chores.push(startCaretaker({ ...worker, ...claiming, unservedMs: engine.limits.unservedMs }, advance));

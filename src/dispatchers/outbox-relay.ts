@@ -7,7 +7,7 @@
  *    next one, whose post gives the first answer again.
  * R3 What is refused for now is put off with growing pauses. What is refused for good, or too often, is given up and
  *    becomes evidence of its source.
- * R4 One loop, one timer. An empty outbox costs one indexed read per poll and never a write.
+ * R4 One loop, one timer. An empty outbox costs one indexed read per poll and scope, and never a write.
  */
 import type { Scope } from "../domain/ids.ts";
 import { messageOf } from "../domain/json.ts";
@@ -22,7 +22,7 @@ export interface RelayOptions {
   readonly bus: Bus;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly scope: Scope;
+  readonly scopes: readonly Scope[];
   /** How long a row is hidden from others while it is carried. */
   readonly leaseMs: number;
   readonly pollMs: number;
@@ -52,14 +52,18 @@ export function createOutboxRelay(options: RelayOptions): Relay {
 
 async function relayLoop(options: RelayOptions, stop: AbortSignal): Promise<void> {
   while (!stop.aborted) {
-    const pauseMs = await carrySome(options);
+    let pauseMs = options.pollMs;
+    for (const scope of options.scopes) {
+      if (stop.aborted) return;
+      pauseMs = Math.min(pauseMs, await carrySome(scope, options));
+    }
     if (pauseMs > 0) await options.clock.sleep(pauseMs, stop);
   }
 }
 
 /** Answers how long to wait before the next look. */
-async function carrySome(options: RelayOptions): Promise<number> {
-  const { store, clock, scope, leaseMs, pollMs, logger } = options;
+async function carrySome(scope: Scope, options: RelayOptions): Promise<number> {
+  const { store, clock, leaseMs, pollMs, logger } = options;
   try {
     const due = await store.nextDelivery({ scope });
     const waitMs = due === undefined ? pollMs : due - clock.now();

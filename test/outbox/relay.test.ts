@@ -14,6 +14,7 @@ import {
   ended,
   keyOf,
   scopeA,
+  scopeB,
   started,
   stepped,
   write,
@@ -48,7 +49,15 @@ async function bench(definition: StoreDefinition = memory()): Promise<Bench> {
       calls.push(call.method);
       return intercept(call, proceed);
     });
-    const made = createOutboxRelay({ store: watched, bus, clock, logger, scope: scopeA, leaseMs: 30_000, pollMs });
+    const made = createOutboxRelay({
+      store: watched,
+      bus,
+      clock,
+      logger,
+      scopes: [scopeB, scopeA],
+      leaseMs: 30_000,
+      pollMs,
+    });
     onTestFinished(() => made.close());
     return made;
   };
@@ -91,11 +100,11 @@ test("one that is due later is carried then, not before", async () => {
   expect(await inputsOf(world.store)).toEqual(["i1"]);
 });
 
-test("R4 an empty outbox costs one read per poll and no write", async () => {
+test("R4 an empty outbox costs one read per poll and scope, and no write", async () => {
   const world = await bench();
   world.relay();
   await world.clock.advance(10 * pollMs);
-  expect(world.calls).toEqual(Array.from({ length: 11 }, () => "nextDelivery"));
+  expect(world.calls).toEqual(Array.from({ length: 11 * 2 }, () => "nextDelivery"));
 });
 
 test("R1 two relays share the work: each delivery is carried once", async () => {
@@ -115,7 +124,7 @@ test("R2 a process that dies after the post leaves the row to the next one, and 
   const never = new Promise<never>(() => undefined);
   const bus = createInMemoryBus(logger);
   const dead: Intercept = (call, proceed) => (call.method === "endDelivery" ? never : proceed());
-  const options = { bus, clock: world.clock, logger, scope: scopeA, leaseMs: 5_000, pollMs };
+  const options = { bus, clock: world.clock, logger, scopes: [scopeB, scopeA], leaseMs: 5_000, pollMs };
   createOutboxRelay({ ...options, store: interceptStore(world.store, dead) }); // it never comes back, nor is it closed
   await world.clock.advance(1);
   expect(await inputsOf(world.store)).toEqual(["i1"]);
@@ -132,7 +141,14 @@ test("R2 a process that dies before the post has taken nothing out of the outbox
   await cause(world, deliveryTo("r2", "i1"));
   const never = new Promise<never>(() => undefined);
   const dead: Intercept = (call, proceed) => (call.method === "post" ? never : proceed());
-  const options = { bus: createInMemoryBus(logger), clock: world.clock, logger, scope: scopeA, leaseMs: 5_000, pollMs };
+  const options = {
+    bus: createInMemoryBus(logger),
+    clock: world.clock,
+    logger,
+    scopes: [scopeB, scopeA],
+    leaseMs: 5_000,
+    pollMs,
+  };
   createOutboxRelay({ ...options, store: interceptStore(world.store, dead) });
   await world.clock.advance(1);
   expect(await world.store.deliveries(keyOf("r1"))).toHaveLength(1);
