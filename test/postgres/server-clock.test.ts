@@ -8,10 +8,12 @@ interface World {
   server: number;
   asked: number;
   isAway: boolean;
+  /** This machine's wall clock, which may say anything. */
+  wall?: number;
 }
 
 async function clockIn(world: World): Promise<() => number> {
-  const clock = { now: () => Number.NaN, monotonic: () => world.counted, sleep: async () => undefined };
+  const clock = { now: () => world.wall ?? Number.NaN, monotonic: () => world.counted, sleep: async () => undefined };
   return createServerClock(clock, async () => {
     world.asked += 1;
     if (world.isAway) throw new Error("the server is away");
@@ -42,4 +44,17 @@ test("K3 after a minute it is asked again, once, and a server that is away chang
   await settled();
   expect(now()).toBe(59_000);
   expect(world.asked).toBe(3);
+});
+
+test("K3 a machine that slept, and counted nothing meanwhile, asks at once", async () => {
+  const world = { counted: 0, server: 1_000, asked: 0, isAway: false, wall: 50_000 };
+  const now = await clockIn(world);
+  Object.assign(world, { counted: 10, server: 3_601_010, wall: 3_650_010 });
+  now();
+  await settled();
+  expect(now()).toBe(3_601_010);
+  Object.assign(world, { counted: 20, server: 3_601_020, wall: 0 });
+  now();
+  await settled();
+  expect([now(), world.asked]).toEqual([3_601_020, 3]); // moved by hand: asked, and told the same
 });
