@@ -53,8 +53,11 @@ export const takeDue = `WITH candidates AS MATERIALIZED (
   ), suspect AS MATERIALIZED (
     ${freeRuns(`crashes >= ${suspectAfter}`)} LIMIT least($3::bigint, $7::bigint) FOR NO KEY UPDATE SKIP LOCKED
   ), others AS MATERIALIZED (
-    ${freeRuns(`crashes < ${suspectAfter}`)} LIMIT $3::bigint - (SELECT count(*) FROM suspect) FOR NO KEY UPDATE SKIP LOCKED
-  ), free AS MATERIALIZED (SELECT * FROM suspect UNION ALL SELECT * FROM others), taken AS (
+    ${freeRuns(`crashes < ${suspectAfter}`)} LIMIT $3::bigint FOR NO KEY UPDATE SKIP LOCKED
+  ), free AS MATERIALIZED (
+    SELECT * FROM (SELECT * FROM suspect UNION ALL SELECT * FROM others) AS both_kinds
+    ORDER BY priority DESC, due, no LIMIT $3::bigint
+  ), taken AS (
     UPDATE hf.runs SET epoch = epoch + 1, crashes = crashes + 1, lease_until = ${storeTime("$5")} + $4::bigint, claim_id = $6
     WHERE no = ANY (ARRAY(SELECT no FROM free)) RETURNING ${columns("$5")}
   )

@@ -36,6 +36,18 @@ export const claims: Record<string, StoreCheck> = {
     },
   ),
 
+  "S7 S13 a suspect run waits for its turn like any other": checked(async ({ store, clock }) => {
+    await store.create(birthOf("suspect", { priority: -1 }));
+    for (let crash = 0; crash < suspectAfter; crash += 1) {
+      await claimOne(store);
+      clock.advance(leaseMs);
+    }
+    await store.create(birthOf("urgent", { priority: 1 }));
+    for (const next of ["urgent", "suspect"]) {
+      assert.equal((await claimAll(store, { trials: 1, limit: 1 }))[0]?.run, next);
+    }
+  }),
+
   "S7 of many claims at once each run goes to one": checked(async ({ store }) => {
     await Promise.all(Array.from({ length: 40 }, (_, n) => store.create(birthOf(`r${n}`))));
     const batches = await Promise.all(Array.from({ length: 20 }, () => claimAll(store, { limit: 3 })));
