@@ -4,6 +4,7 @@
  * C1 One commit of a run at a time: the loop awaits each.
  * C2 After an unknown outcome the row at expectedSeq + 1 is mine iff its epoch is mine; nothing is written blindly again.
  *    It may appear late, when the commit is tried again: `behind` a row of my epoch is that commit, for C1 leaves no other.
+ *    Who has lost the lease tries no more: whoever comes next finds what was written.
  * C3 The bus hears of a commit only after it (L6); a deaf bus stops nothing.
  */
 import type { Entry, EntryBody } from "../domain/entry.ts";
@@ -12,7 +13,7 @@ import type { Hint } from "../ports/bus.ts";
 import type { Commit, CommitAnswer, Release, RunKey } from "../ports/store.ts";
 import type { EngineDeps } from "./deps.ts";
 import { readAfter } from "./load.ts";
-import { type Patience, persist } from "./retry.ts";
+import { breathe, type Patience, persist } from "./retry.ts";
 
 export type Written =
   | { readonly kind: "committed"; readonly entries: readonly Entry[] }
@@ -60,13 +61,15 @@ async function certain(
 ): Promise<Certain> {
   const patience: Patience = { clock: deps.clock, logger: deps.logger, signal: attempt.signal };
   try {
-    for (;;) {
+    for (let unknown = 0; ; unknown += 1) {
       try {
         return counted(mine(what, await persist(`Commit of run ${what.run}`, patience, attempt.call)), deps);
       } catch (cause) {
         if (!isHoldfastError(cause, "commit-unknown")) throw cause;
         const found = await persist(`Reading run ${what.run}`, patience, () => findAgain(what, deps));
         if (found) return counted(found, deps);
+        if (unknown > 0) await breathe(unknown, patience); // a disk that fails each time is given time
+        if (attempt.signal.aborted) return { kind: "fenced" };
       }
     }
   } catch (cause) {

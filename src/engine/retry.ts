@@ -53,10 +53,15 @@ export async function persist<T>(what: string, patience: Patience, call: () => P
       if (!isHoldfastError(cause) || cause.retry !== "later" || patience.signal.aborted) throw cause;
       if (patience.isHopeless?.(cause)) throw cause;
       if (attempt === 1) patience.logger.warn(`${what} is repeated: ${cause.message}`, { code: cause.code });
-      await patience.clock.sleep(Math.min(longestStoreBackoffMs, storeBackoffMs * 2 ** attempt), patience.signal);
+      await breathe(attempt, patience);
       if (patience.signal.aborted) throw cause;
     }
   }
+}
+
+/** Before a store call is repeated: ever longer, up to two seconds. */
+export async function breathe(attempt: number, { clock, signal }: Pick<Patience, "clock" | "signal">): Promise<void> {
+  await clock.sleep(Math.min(longestStoreBackoffMs, storeBackoffMs * 2 ** attempt), signal);
 }
 
 /** What a provider threw, in our terms. The edge names it; this only reads the name. */

@@ -2,7 +2,7 @@
 
 import { isHoldfastError } from "../domain/errors.ts";
 import type { Scope } from "../domain/ids.ts";
-import { persist } from "../engine/retry.ts";
+import { breathe, persist } from "../engine/retry.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Hash } from "../ports/hash.ts";
@@ -44,11 +44,12 @@ export async function written<T>(what: string, desk: Desk, call: () => Promise<T
   const isHopeless = (cause: unknown): boolean =>
     isHoldfastError(cause, "store-full") || desk.closed.aborted || desk.clock.monotonic() >= until;
   const patience = { clock: desk.clock, logger: desk.logger, signal: desk.closed, isHopeless };
-  for (;;) {
+  for (let unknown = 0; ; unknown += 1) {
     try {
       return await persist(what, patience, call);
     } catch (cause) {
       if (!isHoldfastError(cause, "commit-unknown") || isHopeless(cause)) throw cause;
+      if (unknown > 0) await breathe(unknown, patience);
     }
   }
 }
