@@ -250,7 +250,8 @@ export interface TicketFilter {
   readonly tool?: string;
   readonly call?: CallId;
   readonly kind?: TicketKind;
-  readonly agent?: string;
+  /** Of any of these agents. */
+  readonly agents?: readonly string[];
   readonly limit: number;
 }
 

@@ -112,7 +112,7 @@ test(`with ${count} old runs no statement of a run's life, and no page, walks a 
     { status: "open" as const },
     { run: "r1" as RunId, status: "open" as const },
     { id: "x" as TicketId },
-    { kind: "missing-capability" as const, agent: "ann", status: "open" as const },
+    { kind: "missing-capability" as const, agents: ["ann"], status: "open" as const },
     {},
   ];
   for (const filter of filters) await store.tickets({ scope: scopeA, limit: 10, ...filter });
@@ -135,7 +135,7 @@ test(`with ${count} old runs no statement of a run's life, and no page, walks a 
     );
     if (scans.length > 0) walks.push(`${sql}\n${lines.join("\n")}`);
     if (sql.includes("candidates")) claimPlan = lines.join("\n");
-    if (sql.includes("kind = ") && sql.includes("agent = ")) ticketPlan = lines.join("\n");
+    if (sql.includes("kind = ") && sql.includes("agent = ANY")) ticketPlan = lines.join("\n");
   }
   expect(walks).toEqual([]);
   expect(ticketPlan).toContain("tickets_open_by_kind"); // every worker asks every few seconds

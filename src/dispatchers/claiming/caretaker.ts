@@ -14,7 +14,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Advance } from "../../ports/dispatcher.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { Logger } from "../../ports/logger.ts";
-import type { Store, TicketRow } from "../../ports/store.ts";
+import type { Store } from "../../ports/store.ts";
 import { grip } from "./in-hand.ts";
 
 export interface CaretakerOptions {
@@ -35,7 +35,7 @@ export interface Caretaker {
 
 const longestRoundMs = 10_000;
 const batch = 32;
-/** Of one agent in one round. */
+/** In one round. */
 const mostAnswers = 1_024;
 
 export function startCaretaker(options: CaretakerOptions, advance: Advance): Caretaker {
@@ -80,15 +80,8 @@ async function lookAfter(round: Round, scope: Scope): Promise<void> {
 }
 
 /** U3. */
-async function answerFound(round: Round, scope: Scope): Promise<void> {
-  for (const agent of round.agents) {
-    const kind = "missing-capability";
-    const open = await round.store.tickets({ scope, kind, agent, status: "open", limit: mostAnswers });
-    await answer(round, scope, open);
-  }
-}
-
-async function answer({ store, bus }: Round, scope: Scope, open: readonly TicketRow[]): Promise<void> {
+async function answerFound({ store, bus, agents }: Round, scope: Scope): Promise<void> {
+  const open = await store.tickets({ scope, kind: "missing-capability", agents, status: "open", limit: mostAnswers });
   for (const { ticket } of open) {
     const { id, run, hash } = ticket;
     const key = `found:${id}`;

@@ -56,8 +56,9 @@ export function tickets(scope: ScopeData, filter: TicketFilter): readonly Ticket
 }
 
 function fits({ ticket, settlement }: MemoryTicket, filter: TicketFilter): boolean {
-  const { status, id, run, rootRun, thread, tool, call, kind, agent } = filter;
+  const { status, id, run, rootRun, thread, tool, call, kind, agents } = filter;
   if (status !== undefined && (status === "decided") !== (settlement !== undefined)) return false;
+  if (agents && !agents.includes(ticket.agent)) return false;
   const pairs = [
     [id, ticket.id],
     [run, ticket.run],
@@ -66,7 +67,6 @@ function fits({ ticket, settlement }: MemoryTicket, filter: TicketFilter): boole
     [tool, ticket.call?.tool],
     [call, ticket.call?.id],
     [kind, ticket.kind],
-    [agent, ticket.agent],
   ];
   return pairs.every(([wanted, actual]) => wanted === undefined || wanted === actual);
 }

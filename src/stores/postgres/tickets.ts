@@ -19,12 +19,12 @@ export async function listTickets(
 
 interface Query {
   readonly sql: string;
-  readonly values: readonly string[];
+  readonly values: readonly (string | readonly string[])[];
 }
 
 /** One statement per combination of filters, each prepared once. The limit is the last parameter. */
 export function ticketQuery(filter: Omit<TicketFilter, "limit">): Query {
-  const { scope, status, id, run, rootRun, thread, tool, call, kind, agent } = filter;
+  const { scope, status, id, run, rootRun, thread, tool, call, kind, agents } = filter;
   const asked = [
     ["scope = ?", scope],
     ["id = ?", id],
@@ -33,8 +33,8 @@ export function ticketQuery(filter: Omit<TicketFilter, "limit">): Query {
     ["thread_id = ?", thread],
     ["tool = ?", tool],
     ["call = ?", call],
-    ["agent = ?", agent],
-  ].filter((pair): pair is [string, string] => pair[1] !== undefined);
+    ["agent = ANY (?::text[])", agents],
+  ].filter((pair): pair is [string, string | readonly string[]] => pair[1] !== undefined);
   const state = status === undefined ? [] : [status === "open" ? "settlement IS NULL" : "settlement IS NOT NULL"];
   const conditions = [...asked.map(([sql], index) => sql.replace("?", `$${index + 1}`)), ...kindIs(kind), ...state];
   return {

@@ -66,13 +66,18 @@ export function findTicket(db: Connection, scope: Scope, id: string): TicketRow 
 
 export function listTickets(db: Connection, filter: TicketFilter): readonly TicketRow[] {
   const { where, values } = conditions(filter);
-  const sql = `SELECT record, settlement FROM tickets WHERE ${where} ORDER BY no LIMIT ?`;
+  const sql = `SELECT record, settlement FROM tickets ${indexFor(filter)} WHERE ${where} ORDER BY no LIMIT ?`;
   return db.all<StoredTicket>(sql, ...values, filter.limit).map(ticketRow);
+}
+
+/** What every worker asks every few seconds must not walk over all open tickets, as the order alone would suggest. */
+function indexFor({ agents, kind, status }: TicketFilter): string {
+  return agents && kind !== undefined && status === "open" ? "INDEXED BY tickets_open_by_kind" : "";
 }
 
 /** One statement per combination of filters, each prepared once. */
 function conditions(filter: TicketFilter): { readonly where: string; readonly values: readonly SQLInputValue[] } {
-  const { scope, status, id, run, rootRun, thread, tool, call, kind, agent } = filter;
+  const { scope, status, id, run, rootRun, thread, tool, call, kind, agents } = filter;
   const equal: readonly (readonly [string, ...(string | undefined)[]])[] = [
     ["scope = ?", scope],
     ["id = ?", id],
@@ -82,7 +87,7 @@ function conditions(filter: TicketFilter): { readonly where: string; readonly va
     ["tool = ?", tool],
     ["call = ?", call],
     ["kind = ?", kind],
-    ["agent = ?", agent],
+    ["agent IN (SELECT value FROM json_each(?))", agents && JSON.stringify(agents)],
   ];
   const asked = equal.filter(([, ...values]) => !values.includes(undefined)) as readonly (readonly string[])[];
   const state = status === undefined ? [] : [status === "open" ? "settlement IS NULL" : "settlement IS NOT NULL"];

@@ -123,9 +123,11 @@ export const reads: Record<string, StoreCheck> = {
     assert.deepEqual(await ids({ call: "r2.1.1" as CallId }), [r2first]);
     assert.deepEqual(await ids({ kind: "input" }), [r2first]);
     assert.deepEqual(await ids({ kind: "input", run: "r1" as RunId }), []);
-    assert.deepEqual(await ids({ agent: "bob" }), [r2first]);
-    assert.deepEqual(await ids({ agent: "ann", kind: "approval", status: "open" }), [r1second]);
-    assert.deepEqual(await ids({ agent: "bob", kind: "approval", status: "open" }), []);
+    assert.deepEqual(await ids({ agents: ["bob"] }), [r2first]);
+    assert.deepEqual(await ids({ agents: ["ann", "bob", "none"] }), [r1second, r1first, r2first]);
+    assert.deepEqual(await ids({ agents: ["ann"], kind: "approval", status: "open" }), [r1second]);
+    assert.deepEqual(await ids({ agents: ["bob"], kind: "approval", status: "open" }), []);
+    assert.deepEqual(await ids({ agents: [] }), []);
     assert.deepEqual(await ids({ tool: "none" }), []);
   }),
 
