@@ -68,6 +68,10 @@ export function createRota(pollMs: number): Rota {
       for (const [scope, time] of woken) times.set(scope, time);
       for (const scope of pauses.keys()) if (!times.has(scope)) pauses.delete(scope);
     },
-    next: () => (times.size === 0 ? undefined : Math.min(...times.values())),
+    next() {
+      let first: number | undefined;
+      for (const time of times.values()) if (first === undefined || time < first) first = time;
+      return first;
+    },
   };
 }
