@@ -7,6 +7,8 @@ export interface ChildOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** inherit: its standard output is ours. */
   readonly output?: "inherit" | "ignore";
+  /** For Node itself, besides our own. */
+  readonly nodeFlags?: readonly string[];
 }
 
 export interface Child<News> {
@@ -37,9 +39,10 @@ process.once("exit", () => {
 for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => process.exit(130));
 
 export function startChild<News>(options: ChildOptions): Child<News> {
-  const { script, args = [], env = {}, output = "ignore" } = options;
+  const { script, args = [], env = {}, output = "ignore", nodeFlags = [] } = options;
   const child = fork(script, [...args], {
     execPath: process.execPath,
+    execArgv: [...process.execArgv, ...nodeFlags],
     env: { ...process.env, ...env },
     stdio: ["ignore", output, "inherit", "ipc"],
   });

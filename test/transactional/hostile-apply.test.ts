@@ -138,6 +138,19 @@ const onPostgres: Record<string, Wrong<PostgresApply>> = {
   },
 };
 
+for (const sql of ["SET ROLE nobody", "/* */ set\n session statement_timeout = 1", "-- \rCOMMIT"]) {
+  onPostgres[`${sql.includes("COMMIT") ? "T3" : "T7"} ${JSON.stringify(sql)}`] = {
+    apply:
+      ({ bookings }) =>
+      async (tx, { n }, { callId }) => {
+        await tx.query(`INSERT INTO ${bookings} VALUES ($1, $2)`, [callId, n]);
+        await tx.query("SET LOCAL lock_timeout = 1000");
+        await tx.query(sql);
+      },
+    says: /must not (outlive|end)/,
+  };
+}
+
 describe("on Postgres", () => {
   for (const [what, { apply, tables, says }] of Object.entries(onPostgres)) {
     test(`${what}: undone, and the model reads why`, async () => {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { agent, createRuntime, memory, ToolFailure } from "../../src/index.ts";
+import { agent, createRuntime, createWorker, memory, ToolFailure } from "../../src/index.ts";
 import { transactionalTool as postgresTool } from "../../src/postgres.ts";
 import { sqlite, transactionalTool } from "../../src/sqlite.ts";
 import { aModelThat, anAgentWith, callsTool, given, says } from "../../src/testing/story.ts";
@@ -224,11 +224,15 @@ test("L8 a store without transactions refuses the tool before anything runs", as
   const { model } = aModelThat(says("Done."));
   const clerk = agent({ name: "clerk", instructions: "Book.", tools: [book], model });
   for (const store of [memory(), (await freshStore()).definition]) {
-    const refused = createRuntime({ agents: [clerk], store }).then((runtime) => onTestFinished(() => runtime.close()));
-    await expect(refused).rejects.toMatchObject({
-      code: "invalid-options",
-      problems: [expect.stringContaining("tool book of agent clerk writes in a sqlite transaction")],
-    });
+    for (const create of [createRuntime, createWorker]) {
+      const refused = create({ agents: [clerk], store }).then((made) => onTestFinished(() => made.close()));
+      await expect(refused).rejects.toMatchObject({
+        code: "invalid-options",
+        problems: expect.arrayContaining([
+          expect.stringContaining("tool book of agent clerk writes in a sqlite transaction"),
+        ]),
+      });
+    }
   }
 });
 

@@ -44,3 +44,16 @@ export interface StoreCall {
 export interface Orders extends Place, WorkerSettings {
   readonly calls: string;
 }
+
+/** What a worker holds that has found nothing to do. */
+export interface RestNews {
+  /** Since the process was started. */
+  readonly readyMs: number;
+  readonly statements: number;
+  /** Read, where the store's probe counts them. */
+  readonly rows: number;
+  readonly looks: number;
+  /** What keeps its event loop alive, by name. */
+  readonly resources: readonly string[];
+  readonly heapBytes: number;
+}

@@ -4,6 +4,8 @@
  * K1 It is set aside after at most five deaths, and no process dies after that.
  * K2 The healthy ones finish, whatever died around them; none of them is set aside.
  * K3 Whoever releases it gets a run that goes on (and here: kills again, and is set aside again); whoever cancels it, its end.
+ *
+ * On SQLite; with HOLDFAST_POISON_STORE=postgres on Postgres.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
@@ -53,7 +55,7 @@ async function setAside(desk: Runtime, run: Run): Promise<Quarantined> {
 test("K1–K3 a run that kills its process is set aside, and 200 others finish", {
   timeout: 240_000,
 }, async (context) => {
-  const stage = await freshStage("sqlite", context);
+  const stage = await freshStage(process.env.HOLDFAST_POISON_STORE === "postgres" ? "postgres" : "sqlite", context);
   const desk = await openDesk(stage);
   const clerk = createClerk(stage);
   const healthy: Run[] = [];
