@@ -13,12 +13,15 @@ import type { Logger } from "./ports/logger.ts";
 /** A process of its own says in a line when it comes and goes. */
 const talkative: Logger = { ...consoleLogger, note: consoleLogger.warn };
 
+/** Most who send SIGTERM wait half a minute before they kill. */
+const graceMs = 25_000;
+
 const signals = ["SIGTERM", "SIGINT"] as const;
 
 export async function runWorker(options: WorkerOptions): Promise<void> {
   const { told, ignore } = nextSignal();
   const { logger = talkative } = options;
-  const worker = await createWorker({ ...options, logger }).catch((cause: unknown) => {
+  const worker = await createWorker({ closeGraceMs: graceMs, ...options, logger }).catch((cause: unknown) => {
     ignore();
     throw cause;
   });

@@ -56,8 +56,9 @@ export function createToolRunner(tools: readonly Tool[]): ToolRunner {
     },
     async execute(name, input, context) {
       const tool = find(name);
+      if (!tool.code.execute) throw new ToolFailure(`Tool ${name} has no code here any more; nothing was run`);
       const value = await parsed(tool, input);
-      return tool.code.execute?.(value, context);
+      return tool.code.execute(value, context);
     },
     apply: (name, { tx, prepared, context }) => find(name).code.apply?.(tx, prepared, context),
     async reconcile(name, key, input) {

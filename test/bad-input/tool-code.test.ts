@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { ToolFailure, tellModel, tool } from "../../src/index.ts";
+import { createToolRunner } from "../../src/runtime/bind-agent.ts";
 import { aModelThat, anAgentWith, callsTool, callsTools, given, says } from "../../src/testing/story.ts";
 import { aMoment, never } from "../scenarios/moments.ts";
 import { onEveryStore } from "../scenarios/stores.ts";
@@ -292,4 +293,10 @@ onEveryStore((freshStore) => {
     await story.expectReply(run, "Done.");
     expect(seen?.aborted).toBe(false);
   });
+});
+
+test("a tool whose code is gone since the call was approved does not look as if it had run", async () => {
+  const question = tool({ name: "pay", description: "Pays", input: nothing });
+  const runner = createToolRunner([question]);
+  await expect(runner.execute("pay", {}, {} as never)).rejects.toThrow("Tool pay has no code here any more");
 });

@@ -83,6 +83,18 @@ const onSqlite: Record<string, Wrong<SqliteApply>> = {
   },
 };
 
+for (const sql of ["ATTACH ':memory:' AS other", "-- x\nPRAGMA query_only = 1", "detach other"]) {
+  onSqlite[`T5 ${JSON.stringify(sql)}`] = {
+    apply:
+      () =>
+      (tx, { n }, { callId }) => {
+        tx.run("INSERT INTO bookings VALUES (?, ?)", callId, n);
+        tx.run(sql);
+      },
+    says: /must not change the store's connection/,
+  };
+}
+
 describe("on SQLite", () => {
   for (const [what, { apply, tables, says }] of Object.entries(onSqlite)) {
     test(`${what}: undone, and the model reads why`, async () => {
@@ -138,7 +150,8 @@ const onPostgres: Record<string, Wrong<PostgresApply>> = {
   },
 };
 
-for (const sql of ["SET ROLE nobody", "/* */ set\n session statement_timeout = 1", "-- \rCOMMIT"]) {
+const leftovers = ["SET LOCAL ROLE nobody", "RESET ALL", "/* */ set\n session statement_timeout = 1", "LISTEN x"];
+for (const sql of ["SET ROLE nobody", ...leftovers, "-- \rCOMMIT"]) {
   onPostgres[`${sql.includes("COMMIT") ? "T3" : "T7"} ${JSON.stringify(sql)}`] = {
     apply:
       ({ bookings }) =>
@@ -147,7 +160,7 @@ for (const sql of ["SET ROLE nobody", "/* */ set\n session statement_timeout = 1
         await tx.query("SET LOCAL lock_timeout = 1000");
         await tx.query(sql);
       },
-    says: /must not (outlive|end)/,
+    says: /must not (outlive|end|change)/,
   };
 }
 
@@ -163,6 +176,25 @@ describe("on Postgres", () => {
       expect(results).toMatchObject([{ result: { code: "tool-failed", message: expect.stringMatching(says) } }]);
     });
   }
+
+  test("T7 what slips through stays no longer than the transaction", async () => {
+    const place = await aPostgresPlace({ connections: 1 });
+    const seen: unknown[] = [];
+    const book = bookOnPostgres(async (tx, { n }, { callId }) => {
+      const look = "SELECT current_setting('synchronous_commit') AS mode, count(*)::int AS locks FROM pg_locks";
+      seen.push((await tx.query(`${look} WHERE pid = pg_backend_pid() AND objid = 4711`)).rows[0]);
+      await tx.query("SELECT set_config('synchronous_commit', 'off', false), pg_advisory_lock(4711)");
+      await tx.query(`INSERT INTO ${place.bookings} VALUES ($1, $2)`, [callId, n]);
+    });
+    const { runtime, clerk } = await aClerk(place, book);
+    for (const thread of ["one", "two", "three"]) {
+      expect(await (await runtime.start(clerk, "Book.", { thread })).result(patience())).toMatchObject({
+        outcome: "completed",
+      });
+    }
+    expect(seen.length).toBeGreaterThanOrEqual(3);
+    expect(new Set(seen.map((row) => JSON.stringify(row)))).toEqual(new Set(['{"mode":"on","locks":0}']));
+  });
 
   test("X2 a thenable that is no Promise is awaited", async () => {
     const place = await aPostgresPlace();

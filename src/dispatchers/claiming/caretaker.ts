@@ -42,7 +42,7 @@ export function startCaretaker(options: CaretakerOptions, advance: Advance): Car
   const stop = new AbortController();
   const worker = options.ids.next();
   const roundMs = Math.max(1, Math.min(longestRoundMs, Math.floor(options.unservedMs / 3)));
-  const rounds = goRound({ ...options, advance, worker, roundMs, stop: stop.signal });
+  const rounds = goRound({ ...options, advance, worker, roundMs, stop: stop.signal, missing: new Set() });
   return {
     close: async () => {
       stop.abort("closing");
@@ -56,6 +56,8 @@ interface Round extends CaretakerOptions {
   readonly worker: string;
   readonly roundMs: number;
   readonly stop: AbortSignal;
+  /** Agents that were missing once: a run of theirs that is asked to end is not kept waiting again. */
+  readonly missing: Set<string>;
 }
 
 async function goRound(round: Round): Promise<void> {
@@ -94,10 +96,16 @@ async function answerFound({ store, bus, agents }: Round, scope: Scope): Promise
 /** U2. */
 async function setAside(round: Round, scope: Scope): Promise<void> {
   const { store, clock, ids, logger, leaseMs, unservedMs } = round;
-  const missing = await store.unserved({ scope, dueForMs: unservedMs, limit: batch });
-  const agents = missing.filter((name) => !round.agents.includes(name));
+  const late = await store.unserved({ scope, dueForMs: unservedMs, limit: batch });
+  const fresh = late.filter((name) => !round.agents.includes(name) && !round.missing.has(name));
+  if (fresh.length > 0) {
+    for (const name of fresh) round.missing.add(name);
+    logger.warn("Runs wait for agents that no worker has; they say so in a ticket", { scope, agents: fresh });
+  }
+  if (round.missing.size === 0) return;
+  const due = await store.unserved({ scope, dueForMs: 0, limit: batch });
+  const agents = due.filter((name) => round.missing.has(name));
   if (agents.length === 0) return;
-  logger.warn("Runs wait for agents that no worker has; they say so in a ticket", { scope, agents });
   for (let taken = batch; taken === batch && !round.stop.aborted; ) {
     const asked = clock.monotonic();
     const claims = await store.claim({ scope, agents, leaseMs, limit: batch, claimId: ids.next() });
@@ -114,6 +122,7 @@ async function quietly({ logger, stop }: Round, act: () => Promise<void>): Promi
   try {
     await act();
   } catch (cause) {
-    if (!stop.aborted) logger.note("Looking after runs without a worker failed; it is tried again", { cause });
+    if (!stop.aborted)
+      logger.note("Looking after runs without a worker failed; it is tried again", { cause: String(cause) });
   }
 }

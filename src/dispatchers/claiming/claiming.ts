@@ -190,7 +190,8 @@ async function claimIn(worker: Worker, scope: Scope, scopesLeft: number): Promis
   for (let turn = 0; turn < asks.length && left > 0; turn += 1) {
     const ask = asks[(worker.rounds + turn) % asks.length] as Ask;
     const share = Math.min(Math.ceil(ask.limit / scopesLeft), Math.ceil(left / (asks.length - turn)));
-    const limit = Math.min(claimBatch, share);
+    const limit = Math.min(claimBatch, share, room.leftIn(scope)); // what the asks before it took counts for the scope
+    if (limit <= 0) break;
     const claimed = await claimSome(worker, scope, { ...ask, limit });
     took += claimed;
     left -= claimed;

@@ -26,6 +26,8 @@ export interface Ask {
 export interface Room {
   /** In all. */
   left(): number;
+  /** In a scope, of all agents together. */
+  leftIn(scope: Scope): number;
   /** In a scope: agents with a limit of their own one by one, the others together. Empty when there is no room. */
   asks(scope: Scope): readonly Ask[];
   /** Some agent is left out of what may be asked for in the scope. */
@@ -50,8 +52,12 @@ export function createRoom(options: RoomOptions): Room {
     add(byScope, scope, change);
   }
 
+  function leftIn(scope: Scope): number {
+    return Math.min(concurrency - taken, concurrencyPerScope - (byScope.get(scope) ?? 0));
+  }
+
   function asks(scope: Scope): readonly Ask[] {
-    const most = Math.min(concurrency - taken, concurrencyPerScope - (byScope.get(scope) ?? 0));
+    const most = leftIn(scope);
     if (most <= 0) return [];
     const single = options.agents.flatMap((agent) => {
       const limit = Math.min(most, (limits.get(agent) ?? 0) - (byAgent.get(agent) ?? 0));
@@ -62,6 +68,7 @@ export function createRoom(options: RoomOptions): Room {
 
   return {
     left: () => concurrency - taken,
+    leftIn,
     asks,
     isShort: (scope) => asks(scope).flatMap((ask) => ask.agents).length < options.agents.length,
     took: (claim) => count(claim, 1),

@@ -15,7 +15,7 @@ import { type Failure, failureOf, isLost, isStale, type Phase, TryAgain } from "
 import type { Job } from "./jobs.ts";
 import { lockRows } from "./locks.ts";
 import { announcement } from "./positions.ts";
-import { refusedByCommit } from "./transactions.ts";
+import { refusedByCommit, takeBack } from "./transactions.ts";
 
 export interface Member {
   readonly job: Job<unknown>;
@@ -63,10 +63,10 @@ export async function writeGroup(db: Database, access: Access, group: Group): Pr
       access.tally.add(jobsOf(left), outcomes.map(answerIn));
       for (const [index, member] of left.entries()) settle(member, outcomes[index]);
     }
-    session.release(false);
+    await giveBack(session, group);
     return { left: [], failure: undefined };
   } catch (cause) {
-    await undo(session, cause);
+    await undo(session, cause, group);
     if (!session && isHoldfastError(cause)) return { left, failure: { kind: "lost", error: cause } };
     return { left, failure: failureOf(cause, phase, db.name) };
   }
@@ -141,11 +141,21 @@ function segmentsOf(group: readonly Member[]): readonly (readonly Member[])[] {
 }
 
 /** A session on which something was lost is thrown away: the server undoes what it had begun. */
-async function undo(session: Session | undefined, cause: unknown): Promise<void> {
+async function undo(session: Session | undefined, cause: unknown, group: Group): Promise<void> {
   if (!session) return;
   if (isLost(cause) || isStale(cause)) return session.release(true);
   try {
     await session.script("ROLLBACK");
+    await giveBack(session, group);
+  } catch {
+    session.release(true);
+  }
+}
+
+/** What a tool may have left on the session is taken back first. */
+async function giveBack(session: Session, { members }: Group): Promise<void> {
+  try {
+    if (members.some(({ job }) => job.isLone)) await session.script(takeBack);
     session.release(false);
   } catch {
     session.release(true);

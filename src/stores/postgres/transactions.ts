@@ -7,13 +7,14 @@
  * T4 A value that cannot be sent is the tool's matter: the session still answers.
  * T5 What only COMMIT refuses (deferred constraints and triggers) is the tool's matter, too.
  * T6 The server gives a statement up soon after its caller has: until then it would hold the run's row.
- * T7 Nothing of it stays on the connection, which is everyone's: a role or a setting is set with SET LOCAL.
+ * T7 Nothing of it stays on the connection, which is everyone's: a setting is set with SET LOCAL, and what slipped through
+ *    (set_config, session locks) is taken back before the connection is given back.
  */
 import type { EntryBody } from "../../domain/entry.ts";
 import { isHoldfastError } from "../../domain/errors.ts";
 import type { Commit, Transact } from "../../ports/store.ts";
 import { applyFailed } from "../shared/refusals.ts";
-import { endsTransaction, setsForLater } from "../shared/tx-statements.ts";
+import { changesRole, endsTransaction, setsForLater } from "../shared/tx-statements.ts";
 import type { Tx } from "./access.ts";
 import type { ForeignResult } from "./database.ts";
 import { HungSession, isLost, sqlState } from "./failures.ts";
@@ -53,6 +54,8 @@ async function applied(tx: Tx, transaction: Transact): Promise<readonly EntryBod
   async function query(sql: string, values: readonly unknown[] = []): Promise<ForeignResult> {
     if (isOver) throw new Error("This transaction is over: apply(tx, …) must not keep tx");
     if (endsTransaction(sql)) throw new Error(`A tool must not end the store's transaction: ${sql}`);
+    if (changesRole(sql))
+      throw new Error(`A tool must not change the role: the store writes in this transaction too: ${sql}`);
     if (setsForLater(sql)) throw new Error(`A setting must not outlive the transaction: use SET LOCAL for ${sql}`); // T7
     running += 1;
     try {
@@ -96,3 +99,6 @@ export function refusedByCommit(cause: unknown): unknown {
 export function refuseAborted(cause: unknown): never {
   throw sqlState(cause) === "25P02" ? applyFailed("a statement of apply failed", cause) : cause;
 }
+
+/** T7. After the transaction, on a connection that a tool has used. */
+export const takeBack = "RESET ALL; SELECT pg_advisory_unlock_all()";

@@ -13,7 +13,7 @@ import type { SQLInputValue, StatementSync } from "node:sqlite";
 import type { EntryBody } from "../../domain/entry.ts";
 import type { Transact } from "../../ports/store.ts";
 import { applyFailed } from "../shared/refusals.ts";
-import { endsTransaction } from "../shared/tx-statements.ts";
+import { changesConnection, endsTransaction } from "../shared/tx-statements.ts";
 import type { Connection } from "./database.ts";
 import { isStoreMatter } from "./failures.ts";
 
@@ -29,6 +29,7 @@ export function applyIn(db: Connection, transaction: Transact): readonly EntryBo
   let failed: unknown;
   function prepare(sql: string): StatementSync {
     if (isOver) throw new Error("This transaction is over: apply(tx, …) on SQLite must not keep or await tx");
+    if (changesConnection(sql)) throw new Error(`A tool must not change the store's connection: ${sql}`);
     if (endsTransaction(sql)) throw new Error(`A tool must not end the store's transaction: ${sql}`);
     const statement = db.prepare(sql);
     if (!isBlank(sql.slice(statement.sourceSQL.length))) throw new Error(`Only one statement at a time: ${sql}`); // T4
