@@ -14,7 +14,7 @@ export interface Job<T> extends Counted {
   /** About how much it adds. */
   readonly bytes: number;
   readonly needs: Needs;
-  /** A transaction of its own, before and after which nothing of its scope is under way. */
+  /** A transaction of its own, during which nothing else of its scope is under way, save transactions of tools. */
   readonly isExclusive?: boolean;
   /** Shares its transaction with no other. */
   readonly isLone?: boolean;

@@ -123,7 +123,7 @@ function createBlocked(members: readonly Member[]): Blocked {
       shut.has(scope) || (isExclusive === true && scopes.has(scope)) || wanted.some((key) => keys.has(key)),
     add: (job) => {
       for (const key of job.keys) keys.add(key);
-      scopes.add(job.scope);
+      if (!job.isLone) scopes.add(job.scope); // W8: else all of the scope would wait behind a deletion that waits for a tool
       if (job.isExclusive) shut.add(job.scope);
     },
   };
