@@ -113,7 +113,7 @@ module.exports = {
     tsConfig: { fileName: "tsconfig.json" },
     enhancedResolveOptions: {
       exportsFields: ["exports"],
-      conditionNames: ["source", "import", "types", "node", "default"],
+      conditionNames: ["holdfast-source", "import", "types", "node", "default"],
       extensions: [".ts", ".mjs", ".cjs", ".js", ".json", ".d.ts"],
     },
     exclude: { path: "^(dist|coverage)/" },

@@ -1,11 +1,11 @@
 import { defineConfig } from "vitest/config";
 
-// Tests read the source, never dist/: the "source" condition of package.json's exports must be known to both resolvers.
-const conditions = ["source", "module", "node", "development|production"];
+// Tests read the source, never dist/: the "holdfast-source" condition of package.json's exports must be known to both resolvers.
+const conditions = ["holdfast-source", "module", "node", "development|production"];
 
 export default defineConfig({
   resolve: { conditions },
-  ssr: { resolve: { conditions, externalConditions: ["source", "node"] } },
+  ssr: { resolve: { conditions, externalConditions: ["holdfast-source", "node"] } },
   test: {
     include: ["test/**/*.test.ts", "src/**/*.test.ts"],
     pool: "forks",

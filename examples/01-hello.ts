@@ -1,5 +1,5 @@
 // The smallest: one agent, one tool, one run. No key, no network.
-// expect: Next: kill a process and see the run go on: npx node --conditions=source examples/04-crash-and-resume.ts
+// expect: Next: kill a process and see the run go on: npx node --conditions=holdfast-source examples/04-crash-and-resume.ts
 import { agent, createRuntime, tool } from "holdfast";
 import { sqlite } from "holdfast/sqlite";
 import { scripted } from "holdfast/testing";
@@ -45,4 +45,6 @@ console.log(`answer  ${answer}\n`);
 
 console.log("Every step of it is in hello.db. Start this again and a second run joins the first.");
 console.log("Read: docs/tutorial/first-run.md");
-console.log("Next: kill a process and see the run go on: npx node --conditions=source examples/04-crash-and-resume.ts");
+console.log(
+  "Next: kill a process and see the run go on: npx node --conditions=holdfast-source examples/04-crash-and-resume.ts",
+);

@@ -1,5 +1,5 @@
 // A chat that survives Ctrl-C. Stop it in the middle of an answer and start it again with the same file:
-// npx node --conditions=source examples/07-chat.ts chat.db
+// npx node --conditions=holdfast-source examples/07-chat.ts chat.db
 // expect: 2 processes, 1 conversation: 2 questions, 2 answers
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,5 +1,5 @@
 // Every run, live, from one watch. With a file it shows what other processes do there, the chat for example:
-// npx node --conditions=source examples/08-dashboard.ts chat.db
+// npx node --conditions=holdfast-source examples/08-dashboard.ts chat.db
 // expect: 6 runs: 5 completed, 1 waiting on approval
 import { setTimeout as sleep } from "node:timers/promises";
 import { agent, createRuntime, type RunId, tool, type WatchEvent } from "holdfast";

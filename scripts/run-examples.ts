@@ -18,7 +18,7 @@ function expectedLastLine(path: string): string | undefined {
 function run(path: string, expected: string): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-example-"));
   try {
-    const child = spawnSync(process.execPath, ["--conditions=source", join(root, path)], {
+    const child = spawnSync(process.execPath, ["--conditions=holdfast-source", join(root, path)], {
       cwd: folder,
       encoding: "utf8",
       timeout: timeoutMs,

@@ -73,7 +73,7 @@ test("a new measurement replaces its own section of the results and no other", (
 
 async function bench(...args: readonly string[]): Promise<{ readonly code: number | null; readonly lines: string[] }> {
   const script = join(root, "bench/main.ts");
-  const child = spawn(process.execPath, ["--conditions=source", script, ...args], {
+  const child = spawn(process.execPath, ["--conditions=holdfast-source", script, ...args], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const closed = new Promise<number | null>((done) => child.once("close", done));

@@ -23,7 +23,7 @@ interface Verdict {
 
 async function run(script: string, ...args: readonly string[]): Promise<Verdict> {
   const path = join(root, "scripts", script);
-  const child = spawn(process.execPath, ["--conditions=source", path, ...args], {
+  const child = spawn(process.execPath, ["--conditions=holdfast-source", path, ...args], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const closed = new Promise<number | null>((done) => child.once("close", done));

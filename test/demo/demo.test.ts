@@ -13,7 +13,7 @@ async function play(
   ...args: readonly string[]
 ): Promise<{ readonly code: number | null; readonly lines: string[] }> {
   const script = join(root, "scripts/demo.ts");
-  const child = spawn(process.execPath, ["--conditions=source", script, ...args], {
+  const child = spawn(process.execPath, ["--conditions=holdfast-source", script, ...args], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   onTestFinished(() => void child.kill("SIGTERM"));

@@ -33,7 +33,7 @@ interface Said {
 
 async function book(...args: readonly string[]): Promise<Ended> {
   const script = new URL("children/book.ts", import.meta.url).pathname;
-  const child = spawn(process.execPath, ["--conditions=source", script, ...args], {
+  const child = spawn(process.execPath, ["--conditions=holdfast-source", script, ...args], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
