@@ -42,7 +42,7 @@ export function startCaretaker(options: CaretakerOptions, advance: Advance): Car
   const stop = new AbortController();
   const worker = options.ids.next();
   const roundMs = Math.max(1, Math.min(longestRoundMs, Math.floor(options.unservedMs / 3)));
-  const rounds = goRound({ ...options, advance, worker, roundMs, stop: stop.signal, missing: new Set() });
+  const rounds = goRound({ ...options, advance, worker, roundMs, stop: stop.signal });
   return {
     close: async () => {
       stop.abort("closing");
@@ -56,8 +56,6 @@ interface Round extends CaretakerOptions {
   readonly worker: string;
   readonly roundMs: number;
   readonly stop: AbortSignal;
-  /** Agents that were missing once: a run of theirs that is asked to end is not kept waiting again. */
-  readonly missing: Set<string>;
 }
 
 async function goRound(round: Round): Promise<void> {
@@ -95,16 +93,8 @@ async function answerFound({ store, bus, agents }: Round, scope: Scope): Promise
 
 /** U2. */
 async function setAside(round: Round, scope: Scope): Promise<void> {
-  const { store, clock, ids, logger, leaseMs, unservedMs } = round;
-  const late = await store.unserved({ scope, dueForMs: unservedMs, limit: batch });
-  const fresh = late.filter((name) => !round.agents.includes(name) && !round.missing.has(name));
-  if (fresh.length > 0) {
-    for (const name of fresh) round.missing.add(name);
-    logger.warn("Runs wait for agents that no worker has; they say so in a ticket", { scope, agents: fresh });
-  }
-  if (round.missing.size === 0) return;
-  const due = await store.unserved({ scope, dueForMs: 0, limit: batch });
-  const agents = due.filter((name) => round.missing.has(name));
+  const { store, clock, ids, leaseMs } = round;
+  const agents = await missingIn(round, scope);
   if (agents.length === 0) return;
   for (let taken = batch; taken === batch && !round.stop.aborted; ) {
     const asked = clock.monotonic();
@@ -115,6 +105,21 @@ async function setAside(round: Round, scope: Scope): Promise<void> {
     }
     taken = claims.length;
   }
+}
+
+/** Agents that were missed for long enough, and those whose runs say so already: one that is asked to end should end. */
+async function missingIn(round: Round, scope: Scope): Promise<readonly string[]> {
+  const { store, logger, unservedMs } = round;
+  const due = await store.unserved({ scope, dueForMs: 0, limit: batch });
+  const others = due.filter((name) => !round.agents.includes(name));
+  if (others.length === 0) return [];
+  const open = await store.tickets({ scope, kind: "missing-capability", agents: others, status: "open", limit: batch });
+  const known = new Set(open.map(({ ticket }) => ticket.agent));
+  const late = await store.unserved({ scope, dueForMs: unservedMs, limit: batch });
+  const fresh = late.filter((name) => others.includes(name) && !known.has(name));
+  if (fresh.length > 0)
+    logger.warn("Runs wait for agents that no worker has; they say so in a ticket", { scope, agents: fresh });
+  return [...others.filter((name) => known.has(name)), ...fresh];
 }
 
 /** U4. */
