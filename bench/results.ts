@@ -1,7 +1,7 @@
 /** bench/RESULTS.md: one section per benchmark and store, replaced by the next measurement of the same. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { cpus, loadavg, release, totalmem } from "node:os";
+import { cpus, loadavg, totalmem } from "node:os";
 import { join } from "node:path";
 
 const root = join(import.meta.dirname, "..");
@@ -33,7 +33,7 @@ export function withSection(text: string, { title, lines }: Section): string {
 export function machineLine(): string {
   const [first] = cpus();
   const gigabytes = Math.round(totalmem() / 1024 ** 3);
-  return `${cpus().length} × ${first?.model.trim() ?? "unknown processor"}, ${gigabytes} GB, ${process.platform} ${release()}, Node ${process.version}`;
+  return `${cpus().length} × ${first?.model.trim() ?? "unknown processor"}, ${gigabytes} GB, ${process.platform}, Node ${process.version}`;
 }
 
 export function loadNow(): string {
