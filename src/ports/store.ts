@@ -179,6 +179,8 @@ export interface ClaimRequest {
   readonly claimId: string;
   /** How many of them may be suspect; all unless said. */
   readonly trials?: number;
+  /** Only what was due by then, as the asker saw the time: a clock that leaps while the claim is on its way changes nothing. */
+  readonly dueBy?: number;
   /** The first call's outcome is unknown: answer what it claimed, if it did. */
   readonly again?: boolean;
 }

@@ -207,8 +207,10 @@ async function claimIn(worker: Worker, scope: Scope, scopesLeft: number): Promis
 async function claimSome(worker: Worker, scope: Scope, ask: Ask): Promise<number> {
   const { options } = worker;
   await renewLate(worker);
-  if (worker.leapWait() > 0) return 0; // P9
-  const request = { scope, ...ask, leaseMs: options.leaseMs, claimId: options.ids.next(), trials: trialsOf(worker) };
+  const dueBy = options.clock.now();
+  if (worker.leapWait() > 0) return 0; // P9, also for a leap from here to the store: nothing is due because of it
+  const { leaseMs, ids } = options;
+  const request = { scope, ...ask, leaseMs, claimId: ids.next(), trials: trialsOf(worker), dueBy };
   const asked = options.clock.monotonic();
   try {
     const claims = await options.store.claim(request);

@@ -22,7 +22,9 @@ function claimedBefore(scope: ScopeData, claimId: string): readonly MemoryRun[] 
 }
 
 function take(scope: ScopeData, request: ClaimRequest, now: number): readonly MemoryRun[] {
-  const due = [...scope.claimable].filter((run) => isDue(run, now) && request.agents.includes(run.agent));
+  const due = [...scope.claimable].filter(
+    (run) => isDue(run, Math.min(now, request.dueBy ?? now)) && request.agents.includes(run.agent),
+  );
   let { trials = due.length } = request;
   const may = due.sort(byTurn).filter(({ crashes }) => {
     if (crashes < suspectAfter) return true;

@@ -39,15 +39,17 @@ const columns = (time: string): string => `runs.no, runs.id, runs.thread_id, run
 
 const levels = `(VALUES ${priorities.map((priority) => `(${priority})`).join(", ")}) AS level (priority)`;
 
+const dueBy = `(SELECT least(${storeTime("$5")}, $8::bigint))`;
+
 /** The second look at `due`, under the lock, is so written that no planner walks the index on `due` for a few known rows. */
 const freeRuns = (which: string): string => `SELECT no, priority, due FROM hf.runs
-  WHERE no = ANY (ARRAY(SELECT no FROM candidates)) AND coalesce(due <= ${storeTime("$5")}, false) AND ${which}
+  WHERE no = ANY (ARRAY(SELECT no FROM candidates)) AND coalesce(due <= ${dueBy}, false) AND ${which}
   ORDER BY priority DESC, due, no`;
 
 export const takeDue = `WITH candidates AS MATERIALIZED (
     SELECT found.no FROM unnest($2::text[]) AS wanted (agent) CROSS JOIN ${levels} CROSS JOIN LATERAL (
       SELECT no, priority, due FROM hf.runs
-      WHERE scope = $1 AND agent = wanted.agent AND priority = level.priority AND due <= ${storeTime("$5")}
+      WHERE scope = $1 AND agent = wanted.agent AND priority = level.priority AND due <= ${dueBy}
       ORDER BY due, no LIMIT $3::bigint * 3 + 32
     ) AS found ORDER BY found.priority DESC, found.due, found.no LIMIT $3::bigint * 3 + 32
   ), suspect AS MATERIALIZED (
@@ -73,7 +75,7 @@ export function claimJob(access: Access, request: ClaimRequest): Job<readonly Cl
     const held = request.again ? await db.all<ClaimRow>(findClaimed, [scope, claimId, access.time()]) : [];
     const most = Math.max(0, limit);
     const { trials = most } = request;
-    const values = [scope, [...new Set(agents)], most, leaseMs, access.time(), claimId, trials];
+    const values = [scope, [...new Set(agents)], most, leaseMs, access.time(), claimId, trials, request.dueBy ?? null];
     const rows = held.length > 0 ? held : await db.all<ClaimRow>(takeDue, values);
     return rows.length === 0 ? [] : placed(db, rows, request);
   };

@@ -88,7 +88,7 @@ interface DueRun {
 
 function dueRuns({ db, now }: Access, request: ClaimRequest): readonly number[] {
   const { scope, limit } = request;
-  const time = now();
+  const time = Math.min(now(), request.dueBy ?? now());
   const names = [...new Set(request.agents)];
   const runs: number[] = [];
   let { trials = Number.POSITIVE_INFINITY } = request;

@@ -184,6 +184,16 @@ export const claims: Record<string, StoreCheck> = {
     assert.equal((await claimOne(store)).epoch, claim.epoch + 1);
   }),
 
+  "S7 a claim takes nothing that was not due by the time its asker saw": checked(async ({ store, clock }) => {
+    await store.create(birthOf("r1"));
+    const { leaseUntil, epoch } = await claimOne(store);
+    const request = { ...due, leaseMs, limit: 9 };
+    clock.advance(leaseMs * 100); // a leap
+    assert.deepEqual(await store.claim({ ...request, claimId: "before", dueBy: leaseUntil - 1 }), []);
+    const [claim] = await store.claim({ ...request, claimId: "after", dueBy: leaseUntil });
+    assert.equal(claim?.epoch, epoch + 1);
+  }),
+
   "nextDue is the time at which a claim finds something": checked(async ({ store, clock }) => {
     assert.equal(await store.nextDue(due), undefined);
     await store.create(birthOf("r1"));
