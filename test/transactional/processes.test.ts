@@ -9,7 +9,7 @@ import { createRandom } from "../../src/testing/sim/random.ts";
 import { aPostgresPlace, aSqlitePlace, expectKeptTogether, type Place } from "./bookings.ts";
 
 const kills = Number(process.env.HOLDFAST_BOOKING_KILLS ?? 2);
-const runs = Number(process.env.HOLDFAST_BOOKING_RUNS ?? 20);
+const runs = Number(process.env.HOLDFAST_BOOKING_RUNS ?? 100);
 const seed = process.env.HOLDFAST_BOOKING_SEED ?? "1";
 const callsPerRun = 3;
 
@@ -80,12 +80,15 @@ for (const [store, placed] of Object.entries(places)) {
       const { place, where } = await placed();
       const half = String(runs / 2);
       const ended = await Promise.all(["a", "b"].map((prefix) => book(...where, "never", "0", prefix, half)));
+      const groups: number[] = [];
       for (const { said } of ended) {
         const { outcomes, troubles, largestGroupSize } = JSON.parse(said) as Said;
         expect(outcomes).toEqual(Array.from({ length: Number(half) }, () => "completed"));
-        if (runs >= 100) expect(largestGroupSize).toBeGreaterThan(1); // a few runs on a busy machine may never meet
+        groups.push(largestGroupSize);
         console.log(`${store}: largest group ${largestGroupSize}; warnings: ${JSON.stringify(troubles.slice(0, 5))}`);
       }
+      // Either process may work on the runs of both, and leave the other next to nothing to share.
+      expect(Math.max(...groups)).toBeGreaterThan(1);
       const results = await expectKeptTogether(place);
       expect(results.map(({ result }) => result.kind)).toEqual(Array(runs * callsPerRun).fill("value"));
     });
