@@ -1,9 +1,12 @@
 /** The part of `apply` that moves tool calls: verdicts, attempts, tickets, decisions, results. */
+
+import { noteDecision, stopWith } from "./apply-plugins.ts";
 import { type EffectEntry, nextEffect, stepOf } from "./apply-step.ts";
 import type { CallGated, Entry, EntryStamp, Settled, TicketDecided, TicketOpened, Verdict } from "./entry.ts";
 import { HoldfastError } from "./errors.ts";
 import type { CallId } from "./ids.ts";
-import type { CallErrorCode, CallResult, ToolCallPart } from "./message.ts";
+import type { JsonValue } from "./json.ts";
+import type { CallErrorCode, CallInput, CallResult, ToolCallPart } from "./message.ts";
 import type { CallState, RunState } from "./run-state.ts";
 import { type DecisionKind, type TicketRecord, ticketVerbs } from "./ticket.ts";
 
@@ -29,10 +32,13 @@ export function withCall(state: RunState, id: CallId, change: (call: CallState) 
 }
 
 export function applyGate(state: RunState, entry: EntryStamp & CallGated): RunState {
-  return withCall(state, entry.call, (call) => {
+  const { verdict } = entry;
+  const judged = withCall(state, entry.call, (call) => {
     if (call.status !== "proposed") throw wrongCall(call, "judged");
-    return gated(call, entry.verdict);
+    return gated(call, verdict);
   });
+  if (verdict.kind !== "refuse" || !verdict.stop) return judged;
+  return stopWith(judged, { outcome: { kind: "blocked", reason: verdict.message }, at: entry.at });
 }
 
 function wrongCall(call: CallState, what: string): HoldfastError {
@@ -43,14 +49,24 @@ function gated(call: CallState, verdict: Verdict): CallState {
   const { edit, ask: _ask, problem: _problem, ...rest } = call;
   switch (verdict.kind) {
     case "allow":
-      return { ...rest, status: "ready", input: edit ? { kind: "json", value: edit.input } : call.input };
+      return { ...rest, status: "ready", input: givenInput(verdict) ?? edited(edit) ?? call.input };
     case "ask":
-      return { ...rest, status: "asked", ask: verdict };
+      return { ...rest, status: "asked", ask: verdict, input: givenInput(verdict) ?? call.input };
     case "refuse":
       return { ...rest, status: "concluded", result: errorResult(verdict.code, verdict.message) };
+    case "result":
+      return { ...rest, status: "concluded", result: verdict.result };
     default:
       return verdict satisfies never;
   }
+}
+
+function givenInput({ input }: { readonly input?: JsonValue }): CallInput | undefined {
+  return input === undefined ? undefined : { kind: "json", value: input };
+}
+
+function edited(edit: CallState["edit"]): CallInput | undefined {
+  return edit && { kind: "json", value: edit.input };
 }
 
 export function applyCallEffect(state: RunState, entry: EffectEntry): RunState {
@@ -63,7 +79,8 @@ export function applyCallEffect(state: RunState, entry: EffectEntry): RunState {
   if (entry.type === "effect-intended") {
     return withCall(state, call.id, (each) => ({ ...each, effect, status: "running" }));
   }
-  const moved = withCall(state, call.id, (each) => ({ ...each, effect, ...afterAttempt(entry.result) }));
+  const answered = entry.answered ? { result: entry.answered } : {};
+  const moved = withCall(state, call.id, (each) => ({ ...each, effect, ...afterAttempt(entry.result), ...answered }));
   return entry.result.kind === "unknown" ? { ...moved, unknowns: [...state.unknowns, unknownOf(call)] } : moved;
 }
 
@@ -98,7 +115,10 @@ export function applyOpened(state: RunState, entry: EntryStamp & TicketOpened): 
   if (ticket.kind === "quarantined") return { ...opened, quarantines: state.quarantines + 1 };
   if (ticket.kind === "missing-capability") return { ...opened, missed: state.missed + 1 };
   if (ticket.kind === "pause") return { ...opened, pauses: state.pauses + 1 };
-  if (!ticket.call) throw new HoldfastError("illegal-transition", `Ticket ${ticket.id} names no call`);
+  if (!ticket.call) {
+    if (ticket.kind !== "input") throw new HoldfastError("illegal-transition", `Ticket ${ticket.id} names no call`);
+    return { ...opened, plugins: { ...state.plugins, opened: state.plugins.opened + 1 } };
+  }
   return withCall(opened, ticket.call.id, (call) =>
     ticket.kind === "unknown-outcome"
       ? { ...call, unknownTickets: call.unknownTickets + 1 }
@@ -113,7 +133,7 @@ export function applyDecision(state: RunState, entry: EntryStamp & TicketDecided
   if (!takes(ticket, entry.decision.kind)) {
     throw new HoldfastError("illegal-transition", `Ticket ${ticket.id} does not take ${entry.decision.kind}`);
   }
-  const rest = { ...state, tickets: state.tickets.filter((each) => each !== ticket) };
+  const rest = noteDecision({ ...state, tickets: state.tickets.filter((each) => each !== ticket) }, ticket, entry);
   if (entry.decision.kind === "cancel-run") {
     const asked = rest.cancel ? rest : { ...rest, cancel: { by: entry.by, at: entry.at, seq: entry.seq } };
     return ticket.call ? asked : withoutPause(asked, ticket);

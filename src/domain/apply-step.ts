@@ -12,6 +12,8 @@ export function freshStep(step: number, state: RunState): StepState {
     model: { id: modelEffectId(state.created.identity.run, step), attempt: 0, failures: 0 },
     calls: [],
     ended: false,
+    changes: state.plugins.ahead,
+    context: [],
   };
 }
 

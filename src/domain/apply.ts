@@ -8,12 +8,15 @@
  * A5 a call gets its one result, and no other; it is judged while proposed and intended while ready.
  */
 import { applyCallEffect, applyDecision, applyGate, applyOpened, openCalls, settleCall } from "./apply-call.ts";
-import { addUsage, type EffectEntry, freshStep, nextEffect, stepOf } from "./apply-step.ts";
+import { applyCommands, startStep, whileIntended } from "./apply-plugins.ts";
+import { addUsage, type EffectEntry, nextEffect, stepOf } from "./apply-step.ts";
 import type { CancelRequested, Entry, EntryStamp, InputReceived, MessageAppended, RunCreated } from "./entry.ts";
 import { HoldfastError } from "./errors.ts";
 import { callsOf, type Message } from "./message.ts";
+import { noPlugins } from "./plugin-state.ts";
 import { move } from "./run.ts";
 import type { RunState } from "./run-state.ts";
+import { changeSlot } from "./state-slots.ts";
 
 export function birth(entry: EntryStamp & RunCreated): RunState {
   const { type: _type, input, seq, at, epoch: _epoch, ...created } = entry;
@@ -31,6 +34,9 @@ export function birth(entry: EntryStamp & RunCreated): RunState {
     tickets: [],
     inbox: [],
     unknowns: [],
+    slots: {},
+    threadSlots: {},
+    plugins: noPlugins,
     timers: 0,
     pauses: 0,
     quarantines: 0,
@@ -83,7 +89,7 @@ function applyBody(state: RunState, entry: Entry): RunState {
       return { ...state, status: move(state.status, "done"), endedAt: entry.at, outcome: entry.outcome };
     case "step-started":
       if (state.startedAt === undefined || (state.step && !state.step.ended)) throw twice(state, "in a step");
-      return { ...state, step: freshStep(entry.step, state) };
+      return startStep(state, entry.step);
     case "step-ended":
       return { ...state, stepsEnded: state.stepsEnded + 1, step: { ...stepOf(state, entry), ended: true } };
     case "effect-intended":
@@ -93,6 +99,11 @@ function applyBody(state: RunState, entry: Entry): RunState {
       return applyGate(state, entry);
     case "message-appended":
       return applyMessage(state, entry);
+    case "command-applied":
+      return applyCommands(state, entry);
+    case "state-changed":
+      if (entry.scope === "thread") return { ...state, threadSlots: changeSlot(state.threadSlots, entry) };
+      return { ...state, slots: changeSlot(state.slots, entry) };
     case "ticket-opened":
       return applyOpened(state, entry);
     case "ticket-decided":
@@ -150,7 +161,8 @@ function reasonOf(entry: { readonly reason?: string }): { reason?: string } {
 function applyEffect(state: RunState, entry: EffectEntry): RunState {
   const step = stepOf(state, entry);
   if (entry.effect !== step.model.id) return applyCallEffect(state, entry);
-  return { ...state, step: { ...step, model: nextEffect(step.model, entry) }, usage: addUsage(state, entry) };
+  const next = { ...state, step: { ...step, model: nextEffect(step.model, entry) }, usage: addUsage(state, entry) };
+  return entry.type === "effect-intended" && entry.attempt === 1 ? whileIntended(next, step.step) : next;
 }
 
 function applyMessage(state: RunState, entry: EntryStamp & MessageAppended): RunState {

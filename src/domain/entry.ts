@@ -1,13 +1,16 @@
 /**
  * Entry: one durable fact of a run. A closed union; feature data lives in typed bodies, not in new kinds.
- * Kinds that later capabilities write (context-projected, state-changed, command-applied, manifest-amended,
- * output-validated) join with the code that writes them.
+ * Kinds that later capabilities write (context-projected, manifest-amended, output-validated) join with the code that
+ * writes them.
  */
+import type { GivenCommand } from "./command.ts";
 import type { ErrorRecord, RetryClass } from "./errors.ts";
 import type { CallId, EffectId, InputId, MessageId, RunId, TicketId } from "./ids.ts";
 import type { JsonValue } from "./json.ts";
-import type { CallErrorCode, Message } from "./message.ts";
+import type { CallErrorCode, CallResult, Message } from "./message.ts";
+import type { Phase } from "./phase.ts";
 import type { ManifestRef, Outcome, RunBudget, RunIdentity, RunRequest, Usage } from "./run.ts";
+import type { StateChanged } from "./state-slots.ts";
 import type { Decision, TicketKind, TicketRecord } from "./ticket.ts";
 
 export interface RunCreated {
@@ -74,6 +77,8 @@ export interface EffectSettled {
   readonly effect: EffectId;
   readonly attempt: number;
   readonly result: Settled;
+  /** What the tool itself answered, where plugins wait with it or gave the model something else. */
+  readonly answered?: CallResult;
 }
 
 /** How one attempt ended. Only process death leaves an intent open; resume closes it as `lost`, `not-made` or `unknown`. */
@@ -93,16 +98,43 @@ export interface CallGated {
   readonly call: CallId;
   readonly verdict: Verdict;
 }
-export type Verdict =
-  | { readonly kind: "allow" }
+export type Verdict = {
+  /** The plugin that said so; the tool itself where there is none. */
+  readonly by?: string;
+} & (
+  | {
+      readonly kind: "allow";
+      /** What the call runs with, where plugins changed it. */
+      readonly input?: JsonValue;
+    }
   | {
       readonly kind: "ask";
       readonly ticket: "approval" | "input";
       readonly prompt: string;
       /** Why the last answer was not taken. */
       readonly problem?: string;
+      /** What is asked about, where plugins changed it. */
+      readonly input?: JsonValue;
     }
-  | { readonly kind: "refuse"; readonly code: CallErrorCode; readonly message: string };
+  | { readonly kind: "refuse"; readonly code: CallErrorCode; readonly message: string; readonly stop?: boolean }
+  | { readonly kind: "result"; readonly result: CallResult }
+);
+
+/** A moment is over at which plugins asked for something. It is written once, with everything they asked for. */
+export interface CommandApplied {
+  readonly type: "command-applied";
+  readonly phase: Phase;
+  /** The call or ticket that the moment was about. */
+  readonly subject?: string;
+  /** In the order in which they were merged; state has entries of its own. */
+  readonly commands: readonly GivenCommand[];
+  /** Instead of commands: who failed. What follows is the phase's failure rule. */
+  readonly failed?: PluginFailure;
+}
+export interface PluginFailure {
+  readonly plugin: string;
+  readonly error: ErrorRecord;
+}
 
 export interface MessageAppended {
   readonly type: "message-appended";
@@ -165,6 +197,8 @@ export type EntryBody =
   | EffectIntended
   | EffectSettled
   | CallGated
+  | CommandApplied
+  | StateChanged
   | MessageAppended
   | TicketOpened
   | OutsideFact;

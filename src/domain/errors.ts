@@ -13,6 +13,23 @@ interface CatalogueRow {
 export const errorCatalogue = {
   "invalid-agent": { retry: "never", status: 400, next: "Correct every problem listed in `problems`." },
   "invalid-tool": { retry: "never", status: 400, next: "Correct every problem listed in `problems`." },
+  "invalid-plugin": { retry: "never", status: 400, next: "Correct every problem listed in `problems`." },
+  "invalid-state-key": { retry: "never", status: 400, next: "Correct every problem listed in `problems`." },
+  "invalid-state": {
+    retry: "never",
+    status: 500,
+    next: "Write a value that fits the key's schema and limits; for stored values raise `version` and give `migrate`.",
+  },
+  "command-refused": {
+    retry: "never",
+    status: 500,
+    next: "Mend the plugin: the message names it, its phase and the command; the phase table says what is allowed where.",
+  },
+  "plugin-failed": {
+    retry: "never",
+    status: 500,
+    next: "Mend the plugin that is named: its hook threw, hung or could not be created.",
+  },
   "invalid-options": { retry: "never", status: 400, next: "Correct every problem listed in `problems`." },
   "invalid-id": { retry: "never", status: 400, next: "Use 1 to 512 bytes without control characters." },
   "invalid-input": { retry: "never", status: 400, next: "Send a string, a list of parts or a list of messages." },

@@ -1,8 +1,9 @@
 /** Event: what a watcher sees of an entry. `project` is pure, so events can always be rebuilt from the journal. */
-import type { Entry, EntryStamp, Settled, Verdict } from "./entry.ts";
+import type { CommandApplied, Entry, EntryStamp, Settled, Verdict } from "./entry.ts";
 import type { CallId, EffectId, InputId, RunId, ThreadId, TicketId } from "./ids.ts";
 import type { Message } from "./message.ts";
 import type { Outcome, RunIdentity } from "./run.ts";
+import type { StateChanged } from "./state-slots.ts";
 import type { Decision, TicketKind, TicketRecord } from "./ticket.ts";
 
 export interface EventStamp {
@@ -44,6 +45,8 @@ export type EventBody =
   | { readonly type: "call-gated"; readonly call: CallId; readonly verdict: Verdict }
   /** The message itself, or where an earlier event brought it: in `run-created` by index, or in `input-received`. */
   | { readonly type: "message-appended"; readonly message?: Message; readonly from?: number; readonly index?: number }
+  | CommandApplied
+  | StateChanged
   | { readonly type: "ticket-opened"; readonly ticket: TicketRecord }
   | { readonly type: "ticket-decided"; readonly ticket: TicketId; readonly decision: Decision; readonly by: string }
   | {
@@ -77,6 +80,8 @@ const everyType: Readonly<Record<EventType, true>> = {
   "effect-settled": true,
   "call-gated": true,
   "message-appended": true,
+  "command-applied": true,
+  "state-changed": true,
   "ticket-opened": true,
   "ticket-decided": true,
   "input-received": true,
@@ -113,6 +118,10 @@ function projectBody(entry: Entry, identity: RunIdentity): EventBody {
     case "effect-intended": {
       const { effect, kind, call, attempt, type } = body;
       return { type, effect, kind, attempt, ...(call === undefined ? {} : { call }) };
+    }
+    case "effect-settled": {
+      const { answered: _answered, ...shown } = body;
+      return shown;
     }
     case "message-appended":
       if (body.body.kind === "here") return { type: body.type, message: body.body.message };

@@ -62,6 +62,8 @@ export type CallErrorCode =
   | "tool-failed"
   | "invalid-result"
   | "rejected"
+  | "denied"
+  | "plugin-failed"
   | "timed-out"
   | "outcome-unknown"
   | "marked-failed"

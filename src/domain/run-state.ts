@@ -3,11 +3,13 @@ import type { EffectIntended, RunCreated, Settled, Verdict } from "./entry.ts";
 import type { CallId, EffectId } from "./ids.ts";
 import type { JsonValue } from "./json.ts";
 import type { CallInput, CallResult } from "./message.ts";
+import type { ContextSlot, PluginState, StepChanges } from "./plugin-state.ts";
 import type { CancelRequest, Outcome, PendingInput, RunStatus, Usage } from "./run.ts";
+import type { Slots } from "./state-slots.ts";
 import type { Decision, TicketRecord } from "./ticket.ts";
 
 /** Changes whenever the shape or meaning below changes: older snapshots are then folded anew. */
-export const foldVersion = 1;
+export const foldVersion = 2;
 
 export interface RunState {
   /** run-created without its message bodies. */
@@ -34,6 +36,11 @@ export interface RunState {
   readonly pause?: { readonly by: string; readonly reason?: string };
   /** Calls whose outcome nobody knows yet: the same tool with the same input is refused meanwhile. */
   readonly unknowns: readonly UnknownCall[];
+  /** Run-scoped state keys, those that nobody here knows included. */
+  readonly slots: Slots;
+  /** Thread-scoped ones, as far as this run has written them. */
+  readonly threadSlots: Slots;
+  readonly plugins: PluginState;
   /** Run tickets opened so far, by kind: the next one's generation. */
   readonly timers: number;
   readonly pauses: number;
@@ -51,6 +58,12 @@ export interface StepState {
   readonly model: EffectState;
   readonly calls: readonly CallState[];
   readonly ended: boolean;
+  /** What plugins changed of its model call. */
+  readonly changes: StepChanges;
+  /** What plugins say in it, fixed when its model call is first intended. */
+  readonly context: readonly ContextSlot[];
+  /** A plugin wants another reply: none of its calls runs. */
+  readonly retried?: string;
 }
 
 export interface EffectState {

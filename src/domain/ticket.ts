@@ -35,6 +35,9 @@ export interface TicketRecord {
   readonly hash: string;
   readonly prompt: string;
   readonly call?: TicketCall;
+  /** Of a ticket that a plugin opened: what it called it, and who it is. */
+  readonly name?: string;
+  readonly plugin?: string;
   /** Why an earlier answer was not taken. */
   readonly problem?: string;
   readonly openedAt: number;

@@ -98,6 +98,8 @@ test("the entries page has every error that a model can read of a call", () => {
     "tool-failed": 1,
     "invalid-result": 1,
     rejected: 1,
+    denied: 1,
+    "plugin-failed": 1,
     "timed-out": 1,
     "outcome-unknown": 1,
     "marked-failed": 1,

@@ -56,6 +56,8 @@ const entryTypes = keys<EntryType>({
   "effect-settled": 1,
   "call-gated": 1,
   "message-appended": 1,
+  "command-applied": 1,
+  "state-changed": 1,
   "ticket-opened": 1,
   "ticket-decided": 1,
   "input-received": 1,

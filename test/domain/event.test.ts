@@ -36,6 +36,14 @@ const table: Record<EntryType, readonly [EntryBody, object]> = {
     { type: "message-appended", body: { kind: "here", message: j.userSays("hi") } },
     { type: "message-appended", message: j.userSays("hi") },
   ],
+  "command-applied": [
+    { type: "command-applied", phase: "after-step", commands: [] },
+    { type: "command-applied", phase: "after-step", commands: [] },
+  ],
+  "state-changed": [
+    { type: "state-changed", key: "k", scope: "run", version: 1, change: { value: 1 }, by: "p" },
+    { type: "state-changed", key: "k", scope: "run", version: 1, change: { value: 1 }, by: "p" },
+  ],
   "ticket-opened": [j.opened(), { type: "ticket-opened", ticket: j.ticket() }],
   "ticket-decided": [
     j.decided({ kind: "approve" }),

@@ -124,6 +124,8 @@ test("the journals above hold every kind of entry", () => {
     "effect-settled": true,
     "call-gated": true,
     "message-appended": true,
+    "command-applied": true,
+    "state-changed": true,
     "ticket-opened": true,
     "ticket-decided": true,
     "input-received": true,

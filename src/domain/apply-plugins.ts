@@ -1,0 +1,199 @@
+/**
+ * The part of `apply` that plugins cause: what a moment's commands mean for the run.
+ *
+ * P1 A moment is passed at most once; what was scheduled for its phase is used up by it.
+ * P2 Of several ends that plugins ask for, the first one counts.
+ */
+
+import { freshStep } from "./apply-step.ts";
+import type { Command, GivenCommand } from "./command.ts";
+import type { CommandApplied, EntryStamp, TicketDecided } from "./entry.ts";
+import { HoldfastError } from "./errors.ts";
+import type { CallId } from "./ids.ts";
+import type { CallResult } from "./message.ts";
+import { momentId } from "./phase.ts";
+import {
+  afterSaying,
+  contextSlot,
+  noPlugins,
+  type PluginState,
+  saidIn,
+  withChanges,
+  withContext,
+} from "./plugin-state.ts";
+import type { Outcome } from "./run.ts";
+import type { CallState, RunState } from "./run-state.ts";
+import { engine, type TicketRecord } from "./ticket.ts";
+
+export function startStep(state: RunState, step: number): RunState {
+  const { plugins } = state;
+  const begun = { ...state, step: freshStep(step, state) };
+  return isFresh(plugins)
+    ? begun
+    : { ...begun, plugins: { ...plugins, passed: [], ahead: noPlugins.ahead, goesOn: false, decided: [] } };
+}
+
+function isFresh({ passed, ahead, goesOn, decided }: PluginState): boolean {
+  return !goesOn && passed.length + decided.length === 0 && ahead === noPlugins.ahead;
+}
+
+/** The first attempt of a step's model call fixes what plugins say in it; later attempts say the same. */
+export function whileIntended(state: RunState, step: number): RunState {
+  const { plugins } = state;
+  if (plugins.context.length === 0 || !state.step) return state;
+  const context = saidIn(step, plugins.context);
+  return {
+    ...state,
+    step: { ...state.step, context },
+    plugins: { ...plugins, context: afterSaying(step, plugins.context) },
+  };
+}
+
+export function stopWith(state: RunState, stop: NonNullable<PluginState["stop"]>): RunState {
+  if (state.plugins.stop) return state; // P2
+  return { ...state, plugins: { ...state.plugins, stop } };
+}
+
+/** What a person said is kept until on-decision has seen it; the engine's own answers are nobody's news. */
+export function noteDecision(state: RunState, ticket: TicketRecord, entry: EntryStamp & TicketDecided): RunState {
+  if (entry.by === engine) return state;
+  const { id, kind, name, openedAt, call } = ticket;
+  const { decision, by, at } = entry;
+  const about = call ? { call: call.id, tool: call.tool, input: call.input } : {};
+  const noted = { id, kind, openedAt, ...(name === undefined ? {} : { name }), ...about, decision, by, at };
+  return { ...state, plugins: { ...state.plugins, decided: [...state.plugins.decided, noted] } };
+}
+
+export function applyCommands(state: RunState, entry: EntryStamp & CommandApplied): RunState {
+  const moment = momentId(entry.phase, entry.subject);
+  const { plugins } = state;
+  if (plugins.passed.includes(moment)) {
+    throw new HoldfastError("illegal-transition", `Run ${state.created.identity.run} has passed ${moment} already`); // P1
+  }
+  const passed: PluginState = {
+    ...plugins,
+    passed: [...plugins.passed, moment],
+    scheduled: plugins.scheduled.filter((each) => each.phase !== entry.phase),
+    decided:
+      entry.phase === "on-decision" ? plugins.decided.filter((each) => each.id !== entry.subject) : plugins.decided,
+  };
+  let next: RunState = { ...state, plugins: passed };
+  for (const given of entry.commands) next = applyCommand(next, given, entry);
+  return entry.failed ? applyFailure(next, entry) : next;
+}
+
+function applyCommand(
+  state: RunState,
+  { plugin, command }: GivenCommand,
+  entry: EntryStamp & CommandApplied,
+): RunState {
+  const { plugins } = state;
+  switch (command.type) {
+    case "add-context":
+      return { ...state, plugins: { ...plugins, context: withContext(plugins.context, contextSlot(plugin, command)) } };
+    case "hide-tools":
+    case "restrict-tools":
+    case "patch-request":
+      return changeStep(state, command);
+    case "stop":
+      return stopWith(state, { outcome: outcomeOf(command), at: entry.at });
+    case "continue":
+      return { ...state, plugins: { ...plugins, goesOn: true } };
+    case "schedule": {
+      const scheduled = { plugin, phase: command.phase, command: command.command };
+      return { ...state, plugins: { ...plugins, scheduled: [...plugins.scheduled, scheduled] } };
+    }
+    case "retry":
+      return entry.phase === "after-tool"
+        ? callAgain(state, entry)
+        : replyAgain(state, { plugin, reason: command.reason });
+    case "deny": {
+      const refused = concludeCall(state, entry, { kind: "error", code: "denied", message: command.reason });
+      if (!command.stop) return refused;
+      return stopWith(refused, { outcome: { kind: "blocked", reason: command.reason }, at: entry.at });
+    }
+    case "set-result":
+      return concludeCall(state, entry, valueResult(command));
+    case "rewrite-result":
+      return concludeCall(state, entry, rewritten(command));
+    case "open-ticket":
+    case "send-input":
+    case "set-state":
+    case "ask":
+    case "patch-input":
+      return state; // said by entries of their own, or in a verdict
+    default:
+      return command satisfies never;
+  }
+}
+
+/** In before-step the step is still to come, and so it is after one has ended. */
+function changeStep(state: RunState, command: Command): RunState {
+  const { step, plugins } = state;
+  if (!step || step.ended) return { ...state, plugins: { ...plugins, ahead: withChanges(plugins.ahead, command) } };
+  return { ...state, step: { ...step, changes: withChanges(step.changes, command) } };
+}
+
+export function outcomeOf({ code, detail, outcome }: Extract<Command, { type: "stop" }>): Outcome {
+  if (outcome === "completed") return { kind: "completed", reason: "requested" };
+  if (outcome === "blocked") return { kind: "blocked", reason: detail ?? code };
+  return { kind: "stopped", code, ...(detail === undefined ? {} : { detail }) };
+}
+
+function replyAgain(
+  state: RunState,
+  { plugin, reason }: { readonly plugin: string; readonly reason: string },
+): RunState {
+  const { step, plugins } = state;
+  if (!step) return state;
+  const slot = contextSlot(plugin, { key: "retry", text: reason, target: "suffix" });
+  return {
+    ...state,
+    step: { ...step, retried: step.retried ?? reason },
+    plugins: { ...plugins, goesOn: true, context: withContext(plugins.context, slot) },
+  };
+}
+
+/** The moment is not over then: the next attempt has an after-tool of its own. */
+function callAgain(state: RunState, entry: CommandApplied): RunState {
+  const moment = momentId(entry.phase, entry.subject);
+  const again = changeCall(state, entry, ({ result: _result, ...call }) => ({ ...call, status: "ready" }));
+  const passed = again.plugins.passed.filter((each) => each !== moment);
+  return { ...again, plugins: { ...again.plugins, passed } };
+}
+
+function concludeCall(state: RunState, entry: CommandApplied, result: CallResult): RunState {
+  return changeCall(state, entry, (call) => ({ ...call, status: "concluded", result }));
+}
+
+function changeCall(state: RunState, entry: CommandApplied, change: (call: CallState) => CallState): RunState {
+  const { step } = state;
+  const id = entry.subject as CallId | undefined;
+  if (!step || !step.calls.some((call) => call.id === id && call.status !== "settled")) {
+    throw new HoldfastError(
+      "illegal-transition",
+      `Run ${state.created.identity.run} has no open call ${id ?? "at all"}`,
+    );
+  }
+  return { ...state, step: { ...step, calls: step.calls.map((call) => (call.id === id ? change(call) : call)) } };
+}
+
+export function valueResult({ value, say }: Extract<Command, { type: "set-result" }>): CallResult {
+  return { kind: "value", value, ...(say === undefined ? {} : { say }) };
+}
+
+function rewritten({ value = null, say, error }: Extract<Command, { type: "rewrite-result" }>): CallResult {
+  if (error !== undefined) return { kind: "error", code: "tool-failed", message: error };
+  return { kind: "value", value, ...(say === undefined ? {} : { say }) };
+}
+
+/** Of a call's own phases the call bears the failure, never the other way round; of all others the run. */
+function applyFailure(state: RunState, entry: EntryStamp & CommandApplied): RunState {
+  const { phase, failed } = entry;
+  if (!failed || phase === "on-cancel") return state;
+  const { error } = failed;
+  if (phase === "before-tool" || phase === "after-tool") {
+    return concludeCall(state, entry, { kind: "error", code: "plugin-failed", message: error.message });
+  }
+  return stopWith(state, { outcome: { kind: "failed", error, retry: "never" }, at: entry.at });
+}

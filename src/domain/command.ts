@@ -1,0 +1,146 @@
+/**
+ * Command: what a hook may ask for. A closed union of plain data, so that what was asked can be checked, merged, scheduled
+ * and written down; at which phase each is allowed is the engine's table.
+ */
+import type { JsonObject, JsonValue } from "./json.ts";
+import type { Phase } from "./phase.ts";
+
+/** Made by `key.set(value)` or `key.update(operand)`. */
+export interface SetState {
+  readonly type: "set-state";
+  readonly key: string;
+  readonly value?: JsonValue;
+  readonly operand?: JsonValue;
+}
+
+/**
+ * system: after the instructions · session: before the conversation · conversation: the same, in the words of a user ·
+ * suffix: after the newest message
+ */
+export type ContextTarget = "system" | "session" | "conversation" | "suffix";
+
+/** Words for the model that are no message of the thread. */
+export interface ContextMessage {
+  /** The same key of the same plugin replaces what it said before. */
+  readonly key: string;
+  readonly text: string;
+  readonly target?: ContextTarget;
+  /** Lower ones come first; 0 unless said. */
+  readonly priority?: number;
+  /** Steps to leave out before it is said again, unless its text changes. */
+  readonly cooldown?: number;
+  /** Said at every model call instead of only the next one. */
+  readonly persistent?: boolean;
+  /** Persistent until it was said once. */
+  readonly consumeOnce?: boolean;
+}
+
+export interface AddContext extends ContextMessage {
+  readonly type: "add-context";
+}
+/** For this step the model neither sees nor may call them. */
+export interface HideTools {
+  readonly type: "hide-tools";
+  readonly tools: readonly string[];
+}
+/** For this step only these; of several lists what all of them name. */
+export interface RestrictTools {
+  readonly type: "restrict-tools";
+  readonly tools: readonly string[];
+}
+/** Of this step's model call: other instructions, and settings field by field. */
+export interface PatchRequest {
+  readonly type: "patch-request";
+  readonly instructions?: string;
+  readonly settings?: JsonObject;
+}
+/** The call is not run and the model reads why; with `stop` the run ends as blocked. */
+export interface Deny {
+  readonly type: "deny";
+  readonly reason: string;
+  readonly stop?: boolean;
+}
+/** A person decides. */
+export interface Ask {
+  readonly type: "ask";
+  readonly prompt: string;
+}
+/** The call is not run; this is its result. */
+export interface SetResult {
+  readonly type: "set-result";
+  readonly value: JsonValue;
+  readonly say?: string;
+}
+/** Replaces the whole input; it is checked and judged like any other. */
+export interface PatchInput {
+  readonly type: "patch-input";
+  readonly input: JsonValue;
+}
+/** What the model reads instead of the tool's own result: a value, or an error in words. */
+export interface RewriteResult {
+  readonly type: "rewrite-result";
+  readonly value?: JsonValue;
+  readonly say?: string;
+  readonly error?: string;
+}
+/** after-model: none of the reply's calls runs and the model is asked again · after-tool: the call is attempted again. */
+export interface Retry {
+  readonly type: "retry";
+  readonly reason: string;
+}
+/** Nothing new begins; what is in flight settles; then the run ends. */
+export interface Stop {
+  readonly type: "stop";
+  readonly code: string;
+  readonly detail?: string;
+  readonly outcome?: "stopped" | "completed" | "blocked";
+}
+/** The run goes on where it would have ended; the model reads this. */
+export interface Continue {
+  readonly type: "continue";
+  readonly message: string;
+}
+/** Applied once, when the run next comes to that phase. */
+export interface Schedule {
+  readonly type: "schedule";
+  readonly phase: Phase;
+  readonly command: Command;
+}
+/** The run begins nothing more until somebody has answered; on-decision sees the answer. */
+export interface OpenTicket {
+  readonly type: "open-ticket";
+  readonly name: string;
+  readonly prompt: string;
+}
+/** Into the inbox of a run of the same scope, this one or another: once, also over crashes. */
+export interface SendInput {
+  readonly type: "send-input";
+  readonly run: string;
+  readonly message: string;
+}
+
+export type Command =
+  | SetState
+  | AddContext
+  | HideTools
+  | RestrictTools
+  | PatchRequest
+  | Deny
+  | Ask
+  | SetResult
+  | PatchInput
+  | RewriteResult
+  | Retry
+  | Stop
+  | Continue
+  | Schedule
+  | OpenTicket
+  | SendInput;
+
+export type CommandType = Command["type"];
+
+/** A command together with the plugin that gave it. */
+export interface GivenCommand {
+  readonly plugin: string;
+  readonly command: Command;
+}
