@@ -1,4 +1,5 @@
 /** Small builders of entries, so that a test shows only what it is about. */
+import type { Command, GivenCommand } from "../../src/domain/command.ts";
 import type { Entry, EntryBody, RunCreated, Settled, Verdict } from "../../src/domain/entry.ts";
 import type {
   CallId,
@@ -13,7 +14,9 @@ import type {
 import { callId, modelEffectId, replyId, resultId, ticketId, toolEffectId } from "../../src/domain/ids.ts";
 import type { JsonValue } from "../../src/domain/json.ts";
 import type { CallResult, Message } from "../../src/domain/message.ts";
+import type { Phase } from "../../src/domain/phase.ts";
 import type { Outcome, RunIdentity } from "../../src/domain/run.ts";
+import type { StateChange, StateChanged } from "../../src/domain/state-slots.ts";
 import type { Decision, ResumeMode, TicketKind, TicketRecord } from "../../src/domain/ticket.ts";
 
 export const run = "run-1" as RunId;
@@ -162,12 +165,34 @@ export function ticket(kind: TicketKind = "approval", changes: TicketChanges = {
   };
 }
 
+/** A question of a plugin: it is about the run, not about a call. */
+export function question(generation = 1): TicketRecord {
+  const id = ticketId(run, "input", generation);
+  return ticket("pause", { kind: "input", id, generation, prompt: "Go on?", name: "go-on", plugin: "guard" });
+}
+
 export function opened(record: TicketRecord = ticket()): EntryBody {
   return { type: "ticket-opened", ticket: record };
 }
 
 export function decided(decision: Decision, of: TicketId = ticket().id, by = "ana"): EntryBody {
   return { type: "ticket-decided", ticket: of, decision, by, key: `${of}/${decision.kind}` };
+}
+
+/** What the plugin `guard` asked for at a moment; another one where a command says so. */
+export function applied(phase: Phase, commands: readonly (Command | GivenCommand)[] = [], subject?: string): EntryBody {
+  const given = commands.map((each) => ("plugin" in each ? each : { plugin: "guard", command: each }));
+  return { type: "command-applied", phase, commands: given, ...(subject === undefined ? {} : { subject }) };
+}
+
+export const pluginError = { code: "plugin-failed", message: "guard threw" };
+
+export function pluginFailed(phase: Phase, subject?: string): EntryBody {
+  return { ...applied(phase, [], subject), failed: { plugin: "guard", error: pluginError } } as EntryBody;
+}
+
+export function stateChanged(change: StateChange, changes: Partial<StateChanged> = {}): EntryBody {
+  return { type: "state-changed", key: "notes", scope: "run", version: 1, change, by: "guard", ...changes };
 }
 
 export function inputReceived(id = "in-1"): EntryBody {

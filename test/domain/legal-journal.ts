@@ -1,11 +1,13 @@
 /** Legal journals from a list of numbers: at each place the facts that may come next are listed, and a number picks one. */
 import { apply, birth } from "../../src/domain/apply.ts";
-import type { Entry, EntryBody, RunCreated, Settled } from "../../src/domain/entry.ts";
+import type { EffectSettled, Entry, EntryBody, RunCreated, Settled } from "../../src/domain/entry.ts";
 import { toolEffectId } from "../../src/domain/ids.ts";
+import type { CallResult } from "../../src/domain/message.ts";
 import type { CallState, RunState, StepState } from "../../src/domain/run-state.ts";
 import type { Decision, DecisionKind, TicketKind, TicketRecord } from "../../src/domain/ticket.ts";
-import { ticketVerbs } from "../../src/domain/ticket.ts";
+import { engine, ticketVerbs } from "../../src/domain/ticket.ts";
 import * as j from "./journal.ts";
+import { pluginFacts } from "./legal-plugins.ts";
 
 export function legalJournal(choices: readonly number[]): Entry[] {
   const first = j.stamp(j.created(), 1) as Entry & RunCreated;
@@ -13,7 +15,7 @@ export function legalJournal(choices: readonly number[]): Entry[] {
   let state = birth(first);
   for (const choice of choices) {
     const next = nextFacts(state, choice);
-    const body = next[Math.floor(choice / 4) % Math.max(next.length, 1)];
+    const body = next[Math.floor(choice / 8) % Math.max(next.length, 1)];
     if (!body) break;
     const entry = j.stamp(body, state.seq + 1);
     entries.push(entry);
@@ -22,12 +24,13 @@ export function legalJournal(choices: readonly number[]): Entry[] {
   return entries;
 }
 
-/** Three times out of four the run works, if it can: else the outside would fill the journal. */
+/** Five times out of eight the run works, if it can, and once plugins act: else the outside would fill the journal. */
 function nextFacts(state: RunState, choice: number): EntryBody[] {
   if (state.status === "done") return [];
   const facts = [...outsideFacts(state), ...decisions(state)];
   if (state.status === "created") return [j.runStarted, ...facts, ...ends(state)];
   if (state.status === "waiting") return [j.runResumed, ...facts, ...ends(state)];
+  if (choice % 8 === 1) return pluginFacts(state);
   const works = work(state);
   if (choice % 4 !== 0 && works.length > 0) return works;
   const waits = state.tickets.length > 0 ? [j.runWaiting(...state.tickets)] : [];
@@ -61,7 +64,8 @@ const sample: Readonly<Record<DecisionKind, Decision>> = {
 function decisions(state: RunState): EntryBody[] {
   return state.tickets.flatMap((ticket) => {
     const byEngine: DecisionKind[] = ticket.kind === "timer" ? ["elapsed", "closed"] : ["closed"];
-    return [...ticketVerbs[ticket.kind], ...byEngine].map((kind) => j.decided(sample[kind], ticket.id));
+    const answers = ticketVerbs[ticket.kind].map((kind) => j.decided(sample[kind], ticket.id));
+    return [...answers, ...byEngine.map((kind) => j.decided(sample[kind], ticket.id, engine))];
   });
 }
 
@@ -103,6 +107,16 @@ const settledKinds: readonly Settled[] = [
   { kind: "aborted" },
 ];
 
+/** Of a tool: alone, or with its answer where plugins wait with it. */
+const settlements: readonly Pick<EffectSettled, "result" | "answered">[] = [
+  ...settledKinds.map((result) => ({ result })),
+  ...settledKinds.map((result) => ({ result, ...(isEnd(result) ? { answered: answerOf(result) } : {}) })),
+];
+
+function isEnd({ kind }: Settled): boolean {
+  return kind !== "lost" && kind !== "not-made";
+}
+
 function callFacts(state: RunState, { step }: StepState, call: CallState): EntryBody[] {
   const attempt = call.effect?.attempt ?? 0;
   const effect = toolEffectId(call.id, call.keyGeneration);
@@ -112,6 +126,9 @@ function callFacts(state: RunState, { step }: StepState, call: CallState): Entry
         j.callGated({ kind: "allow" }, call.id),
         j.callGated(j.ask, call.id),
         j.callGated({ kind: "refuse", code: "invalid-input", message: "bad" }, call.id),
+        j.callGated({ kind: "refuse", code: "denied", message: "no", stop: true, by: "guard" }, call.id),
+        j.callGated({ kind: "result", result: { kind: "value", value: "known" }, by: "guard" }, call.id),
+        j.callGated({ kind: "allow", input: { cents: 3 }, by: "guard" }, call.id),
       ];
     case "asked":
       if (isAsked(state, "approval", call)) return [];
@@ -121,7 +138,12 @@ function callFacts(state: RunState, { step }: StepState, call: CallState): Entry
       return [{ ...j.toolIntended(call.id, next, call.keyGeneration), step } as EntryBody];
     }
     case "running":
-      return [...settledKinds, j.unknownResult].map((result) => ({ type: "effect-settled", effect, attempt, result }));
+      return [...settlements, { result: j.unknownResult }].map((how) => ({
+        type: "effect-settled",
+        effect,
+        attempt,
+        ...how,
+      }));
     case "unknown":
       if (isAsked(state, "unknown-outcome", call)) return [];
       return [
@@ -129,7 +151,7 @@ function callFacts(state: RunState, { step }: StepState, call: CallState): Entry
         ...(call.unknownTickets === 0 || state.cancel ? [j.resultAppended(unknownSaid, call.id)] : []),
       ];
     case "concluded":
-      return [j.resultAppended(call.result ?? resultOfAttempt(call), call.id)];
+      return [j.resultAppended(call.result ?? answerOf(call.effect?.last), call.id)];
     case "settled":
       return [];
     default:
@@ -143,8 +165,7 @@ function resumeOf(call: CallState): "replay" | "pass-decision-to-tool" {
   return call.index === 1 ? "pass-decision-to-tool" : "replay";
 }
 
-function resultOfAttempt(call: CallState): Parameters<typeof j.resultAppended>[0] {
-  const last = call.effect?.last;
+function answerOf(last: Settled | undefined): CallResult {
   if (last?.kind === "done") return { kind: "value", value: "ok" };
   return { kind: "error", code: last?.kind === "aborted" ? "aborted" : "tool-failed", message: "it did not work" };
 }

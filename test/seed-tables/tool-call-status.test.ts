@@ -53,6 +53,8 @@ const running = [j.callGated(), j.toolIntended()];
 const failed = { kind: "failed", error: { code: "tool-failed", message: "x" }, retry: "never" } as const;
 const unknown = [...running, j.toolSettled(j.unknownResult), j.opened(j.ticket("unknown-outcome"))];
 const about = j.ticket("unknown-outcome").id;
+const held = { ...j.toolSettled(), answered: { kind: "value", value: 1 } } as EntryBody;
+const again = j.applied("after-tool", [{ type: "retry", reason: "once more" }], j.call());
 
 const table: readonly [string, readonly EntryBody[], ToolCallStatus][] = [
   ["proposed", [], "new"],
@@ -69,6 +71,13 @@ const table: readonly [string, readonly EntryBody[], ToolCallStatus][] = [
   ["too late to begin", [...running, j.toolSettled({ kind: "not-made" })], "running"],
   ["done", [...running, j.toolSettled()], "succeeded"],
   ["failed", [...running, j.toolSettled(failed)], "failed"],
+  ["done and held for plugins", [...running, held], "running"],
+  ["wanted again by a plugin", [...running, held, again], "running"],
+  [
+    "denied by a plugin",
+    [j.callGated(), j.applied("before-tool", [{ type: "deny", reason: "no" }], j.call())],
+    "failed",
+  ],
   ["aborted", [...running, j.toolSettled({ kind: "aborted" })], "cancelled"],
   ["unknown, nobody asked yet", [...running, j.toolSettled(j.unknownResult)], "running"],
   ["unknown, an operator is asked", unknown, "suspended"],

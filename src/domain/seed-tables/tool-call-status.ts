@@ -1,6 +1,7 @@
 /**
  * XA-17: Awaken's tool call status, its legal moves, and our call in its words. Every move that our journal can
- * make is a legal move there, which is why a call that was answered is `resuming` until its result is written.
+ * make is a legal move there, which is why a call that was answered is `resuming` until its result is written, and one
+ * that has run and is held for plugins is `running`: they may change its result, or want another attempt.
  */
 import type { Settled } from "../entry.ts";
 import type { CallErrorCode, CallResult } from "../message.ts";
@@ -54,14 +55,19 @@ export function toolCallStatus(call: CallState, result?: CallResult): ToolCallSt
 }
 
 function readyStatus(call: CallState): ToolCallStatus {
-  const last = call.effect?.last?.kind;
-  if (last === "lost" || last === "not-made") return "running";
+  if (wasTried(call)) return "running";
   return call.decision ? "resuming" : "new";
+}
+
+/** An unknown attempt is its ticket's affair. */
+function wasTried({ effect }: CallState): boolean {
+  return effect?.last !== undefined && effect.last.kind !== "unknown";
 }
 
 const answers: readonly DecisionKind[] = ["answer", "mark-done", "mark-failed"];
 
 function concludedStatus(call: CallState): ToolCallStatus {
+  if (call.result && wasTried(call)) return "running";
   const answered = call.result && call.decision && answers.includes(call.decision.decision.kind);
   return answered ? "resuming" : endOfCall(call, call.result);
 }
