@@ -3,9 +3,19 @@
  * cannot differ between them. An ordinary commit changes none.
  */
 import type { EntryBody, Settled, TicketDecided } from "./entry.ts";
+import { HoldfastError } from "./errors.ts";
 import type { InputId } from "./ids.ts";
+import type { JsonValue } from "./json.ts";
 import type { RunStatus } from "./run.ts";
+import type { StateChanged } from "./state-slots.ts";
 import type { TicketRecord } from "./ticket.ts";
+
+/** The value of one state key as a thread keeps it. */
+export interface StateSlot {
+  readonly key: string;
+  readonly version: number;
+  readonly value: JsonValue;
+}
 
 export interface RowChanges {
   readonly status?: RunStatus;
@@ -14,6 +24,8 @@ export interface RowChanges {
   readonly decided: readonly { readonly decided: TicketDecided; readonly index: number }[];
   readonly takenInputs: readonly InputId[];
   readonly messages: number;
+  /** State of the thread, the last value of each key. What a run keeps for itself is in its fold and has no row. */
+  readonly slots: readonly StateSlot[];
   /** This claim got somewhere: the crash count returns to 0. */
   readonly progressed: boolean;
 }
@@ -51,8 +63,23 @@ export function rowChanges(entries: readonly EntryBody[]): RowChanges {
     decided,
     takenInputs,
     messages,
+    slots: slotsIn(entries),
     progressed,
   };
+}
+
+function slotsIn(entries: readonly EntryBody[]): readonly StateSlot[] {
+  const slots = new Map<string, StateSlot>();
+  for (const entry of entries) {
+    if (entry.type === "state-changed" && entry.scope === "thread") slots.set(entry.key, slotIn(entry));
+  }
+  return [...slots.values()];
+}
+
+/** A store cannot merge: it would have to know what the thread holds, and every store would have to know it alike. */
+function slotIn({ key, version, change }: StateChanged): StateSlot {
+  if ("value" in change) return { key, version, value: change.value };
+  throw new HoldfastError("illegal-transition", `A change of the thread's state key ${key} must carry its value`);
 }
 
 /** Closing a lost attempt only to intend it again is not progress: a run that kills its process does that for ever. */

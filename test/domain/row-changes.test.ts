@@ -4,7 +4,7 @@ import { rowChanges } from "../../src/domain/row-changes.ts";
 import type { RunStatus } from "../../src/domain/run.ts";
 import * as j from "./journal.ts";
 
-const nothing = { opened: [], decided: [], takenInputs: [], messages: 0, progressed: false };
+const nothing = { opened: [], decided: [], takenInputs: [], messages: 0, slots: [], progressed: false };
 
 test("no entries and ordinary entries change no row", () => {
   const ordinary = [j.stepStarted(), j.modelIntended(), j.callGated(), j.toolIntended(), j.stepEnded()];
@@ -65,4 +65,28 @@ test("waiting and ending are progress; starting, resuming and intending again ar
   expect(rowChanges([j.runWaiting()]).progressed).toBe(true);
   expect(rowChanges([j.runEnded()]).progressed).toBe(true);
   expect(rowChanges([j.runStarted, j.runResumed, j.stepStarted(), j.modelIntended(1, 2)]).progressed).toBe(false);
+});
+
+const stateChanged = { type: "state-changed", key: "k", scope: "thread", version: 1, by: "p" } as const;
+
+test("of the thread's state the last value of each key changes a row; of the run's state none does", () => {
+  const changes = rowChanges([
+    { ...stateChanged, change: { value: 1 } },
+    { ...stateChanged, key: "j", version: 2, change: { value: { a: null }, operand: 7 } },
+    { ...stateChanged, change: { value: null } },
+    { ...stateChanged, scope: "run", change: { value: 3 } },
+    { ...stateChanged, scope: "run", change: { merge: "sum", initial: 0, operand: 1 } },
+  ]);
+  expect(changes).toStrictEqual({
+    ...nothing,
+    slots: [
+      { key: "k", version: 1, value: null },
+      { key: "j", version: 2, value: { a: null } },
+    ],
+  });
+});
+
+test("a change of the thread's state that does not carry its value is refused", () => {
+  const entry: EntryBody = { ...stateChanged, change: { merge: "sum", initial: 0, operand: 1 } };
+  expect(() => rowChanges([entry])).toThrow(expect.objectContaining({ code: "illegal-transition" }));
 });
