@@ -4,14 +4,18 @@
  * H1 A thread's messages are those of its runs by start position; imported history is the journal of an ended run.
  * H2 List pages are ordered by creation and stable under concurrent inserts; a page costs its length, not the table's.
  * H3 Deleting or erasing is whole and one transaction: entries, tickets, inbox, posts, snapshots, evidence, deliveries, start
- *    keys. Nothing that is not done is ever erased; numbers and positions are never used again.
+ *    keys, and with a thread its state. Nothing that is not done is ever erased; numbers and positions are never used again.
  * H4 A parent exists in the same scope and is no descendant of its child.
  * H5 Pruning erases whole runs that have ended long enough ago, the oldest first, a bounded number in one transaction; never
  *    one that is not done, nor one that has caused a delivery which nobody has got yet. Several may do it at once.
+ * H6 A thread's state is, for each key, the last `state-changed` of scope "thread" that was committed on it, written with its
+ *    commit or not at all. Only the thread's active run writes it: from a queued run it is an illegal transition. It stays
+ *    when the run that wrote it is erased, and goes with its thread.
  */
 import type { RunId, Scope, ThreadId } from "../domain/ids.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Message } from "../domain/message.ts";
+import type { StateSlot } from "../domain/row-changes.ts";
 import type { RunStatus } from "../domain/run.ts";
 
 export interface ThreadKey {
@@ -114,6 +118,8 @@ export interface ThreadStore {
   /** False when there is no such thread. */
   changeThread(change: ThreadChange): Promise<boolean>;
   messages(list: MessageList): Promise<readonly PlacedMessage[]>;
+  /** Sorted by key; empty for a thread without state and for one that is not there. */
+  threadState(key: ThreadKey): Promise<readonly StateSlot[]>;
   deleteThread(what: DeleteThread): Promise<DeleteAnswer>;
   /** One run and everything of it; only when it is done. Its messages leave the thread. */
   eraseRun(key: { readonly scope: Scope; readonly run: RunId }): Promise<DeleteAnswer>;

@@ -95,6 +95,7 @@ function addThread(scope: ScopeData, wanted: Omit<NewThread, "history">, now: nu
     active: undefined,
     queue: [],
     started: [],
+    state: new Map(),
   };
   scope.threads.set(thread.id, thread);
   scope.threadList.push(thread);

@@ -3,6 +3,7 @@ import type { Entry, EntryBody } from "../../domain/entry.ts";
 import type { Fingerprint, InputId, RunId, Scope, ThreadId, TicketId } from "../../domain/ids.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { DeclaredManifest } from "../../domain/manifest.ts";
+import type { StateSlot } from "../../domain/row-changes.ts";
 import type { RunStatus } from "../../domain/run.ts";
 import type { SettlementRecord, TicketRecord } from "../../domain/ticket.ts";
 import type { StoredContent } from "../../ports/content-store.ts";
@@ -39,6 +40,8 @@ export interface MemoryThread {
   readonly queue: MemoryRun[];
   /** By start position, oldest first. */
   readonly started: MemoryRun[];
+  /** By key. */
+  readonly state: Map<string, StateSlot>;
 }
 
 export interface MemoryRun {

@@ -1,5 +1,6 @@
 /** Rows and pages of threads and runs. */
 import type { Scope } from "../../domain/ids.ts";
+import type { StateSlot } from "../../domain/row-changes.ts";
 import type {
   ListedRun,
   RunFilter,
@@ -52,6 +53,10 @@ export function changeThread(scope: ScopeData, change: ThreadChange, now: number
   if (change.metadata !== undefined) thread.metadata = change.metadata;
   thread.updatedAt = now;
   return true;
+}
+
+export function threadState(scope: ScopeData, key: ThreadKey): readonly StateSlot[] {
+  return [...(scope.threads.get(key.thread)?.state.values() ?? [])].sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
 /** A page by thread walks that thread's runs; one by agent or status walks the scope's until it is full. */

@@ -15,7 +15,7 @@ import { collectContent, putContent, readContent } from "./content.ts";
 import { createMemoryData, type MemoryData, type ScopeData, scopeOf } from "./data.ts";
 import { deleteThread, eraseRun, prune } from "./erasure.ts";
 import { dueNow } from "./figures.ts";
-import { changeThread, countRuns, runs, threadRow, threads } from "./lists.ts";
+import { changeThread, countRuns, runs, threadRow, threadState, threads } from "./lists.ts";
 import { messages, readThread } from "./messages.ts";
 import { deliveries, endDelivery, nextDelivery, takeDeliveries } from "./outbox.ts";
 import { post } from "./post.ts";
@@ -68,6 +68,7 @@ function createMemoryStore(data: MemoryData, { clock }: StoreDeps): Store {
     threads: (list) => within(list.scope, (scope) => threads(scope, list)),
     changeThread: (change) => within(change.scope, (scope, now) => changeThread(scope, change, now)),
     messages: (list) => within(list.scope, (scope) => messages(scope, list)),
+    threadState: (key) => within(key.scope, (scope) => threadState(scope, key)),
     deleteThread: (what) => within(what.scope, (scope) => deleteThread(scope, what)),
     eraseRun: (key) => within(key.scope, (scope) => eraseRun(scope, key)),
     prune: (what) => within(what.scope, (scope, now) => prune(scope, what, now)),

@@ -12,6 +12,7 @@ import {
   emptyCommit,
   inputNotUnread,
   journalRegressed,
+  notItsThread,
   notTransactional,
   runTaken,
   ticketNotOpen,
@@ -39,6 +40,7 @@ export function commit(scope: ScopeData, wanted: Commit, now: number): CommitAns
   run.placed = position + changes.messages;
   changeTickets(scope, changes, { seq, at: now });
   takeInputs(run, changes);
+  for (const slot of changes.slots) run.thread.state.set(slot.key, slot);
   for (const hash of wanted.cites ?? []) run.cites.add(hash);
   addDeliveries(scope, run, { deliveries: wanted.deliveries ?? [], seq, now });
   if (changes.startPosition !== undefined) start(run, changes.startPosition);
@@ -93,6 +95,7 @@ function checkChanges(scope: ScopeData, run: MemoryRun, changes: RowChanges): vo
     const known = run.inputs.get(input);
     if (!known || known.taken || known.withdrawnSeq !== undefined) throw inputNotUnread(input);
   }
+  if (changes.slots.length > 0 && run.queued) throw notItsThread(run.id);
 }
 
 function checkBirth(

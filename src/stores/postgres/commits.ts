@@ -17,6 +17,7 @@ import { birthKeys, type Job, keyOf } from "./jobs.ts";
 import { bodyOf, entriesAfter } from "./journal.ts";
 import { addDeliveries } from "./outbox.ts";
 import { checkBirth } from "./successors.ts";
+import { writeState } from "./thread-state.ts";
 import { openTickets, settleTickets, type TakenCommit, takeInputs } from "./ticket-rows.ts";
 import { applyIn, refuseAborted } from "./transactions.ts";
 
@@ -67,7 +68,8 @@ type HeldRow = Pick<CommitRow, "no" | "epoch" | "head">;
 
 /** It changes its run's row and the journal, and nothing else. */
 export function isSimple({ commit, changes }: PreparedCommit): boolean {
-  const { status, opened, decided, takenInputs } = changes;
+  const { status, opened, decided, takenInputs, slots } = changes;
+  if (slots.length > 0) return false;
   if ((commit.deliveries?.length ?? 0) + (commit.cites?.length ?? 0) > 0) return false;
   return status !== "done" && !commit.successor && opened.length + decided.length + takenInputs.length === 0;
 }
@@ -99,6 +101,7 @@ export async function writeCommits(
   await openTickets(tx, taken);
   await settleTickets(tx, taken);
   await takeInputs(tx, taken);
+  await writeState(tx, taken);
   await addDeliveries(tx, taken);
   for (const each of taken) if (each.changes.status === "done") await endRun(tx, each);
   await citeContent(tx, taken);

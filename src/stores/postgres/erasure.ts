@@ -14,7 +14,7 @@ import type { Queries } from "./database.ts";
 import { type Job, keyOf } from "./jobs.ts";
 
 /** Tables whose `run` is the number of a run. */
-const tablesOfRun = [
+export const tablesOfRun = [
   "journal",
   "post_keys",
   "inbox",
@@ -92,6 +92,7 @@ async function deleteThread(tx: Tx, { scope, thread, children }: DeleteThread): 
   if (runs.length > 0) await erase(tx, scope, runs);
   if (children === "detach")
     await tx.run("UPDATE hf.threads SET parent = NULL WHERE scope = $1 AND parent = $2", [scope, no]);
+  await tx.run("DELETE FROM hf.thread_state WHERE thread = ANY ($1::bigint[])", [doomed]);
   await tx.run("DELETE FROM hf.threads WHERE no = ANY ($1::bigint[])", [doomed]);
   return { kind: "deleted", threads: doomed.length, runs: runs.length };
 }

@@ -45,6 +45,14 @@ CREATE UNIQUE INDEX threads_by_id ON hf.threads (scope, id);
 CREATE INDEX threads_by_scope ON hf.threads (scope, no);
 CREATE INDEX threads_by_parent ON hf.threads (scope, parent, no);
 
+CREATE TABLE hf.thread_state (             -- the last value of each state key of the thread
+  thread bigint NOT NULL,
+  key text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  value text NOT NULL,                     -- JSON
+  PRIMARY KEY (thread, key)
+) WITH (fillfactor = 80);
+
 CREATE TABLE hf.runs (
   no bigint PRIMARY KEY,                   -- the order in which they were created; never used again
   scope text COLLATE "C" NOT NULL,

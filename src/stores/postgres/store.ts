@@ -33,6 +33,7 @@ import { evidenceJob, readEvidence, readManifest, readRow, readSnapshot, snapsho
 import { countRuns, listRuns } from "./run-lists.ts";
 import { createServerClock, readTime } from "./server-clock.ts";
 import { changeThreadJob, listThreads, readThreadRow } from "./thread-rows.ts";
+import { readState } from "./thread-state.ts";
 import { listTickets } from "./tickets.ts";
 import { announceJob, unserved } from "./workers.ts";
 import { createWriter } from "./writer.ts";
@@ -107,6 +108,7 @@ export function createPostgresStore(db: Database, options: OpenOptions, deps: St
     threads: (list) => read((q) => listThreads(q, list)),
     changeThread: (change) => write(() => changeThreadJob(access, change)),
     messages: (list) => read((q) => readMessages(q, list)),
+    threadState: (key) => read((q) => readState(q, key)),
     deleteThread: (what) => write(() => deleteThreadJob(what)),
     eraseRun: (key) => write(() => eraseRunJob(key)),
     prune,

@@ -15,9 +15,10 @@ export function readHistory(thread: NewThread, { birth, rest }: NonNullable<NewT
   if (scope !== thread.scope || owner !== thread.thread) {
     throw unfit(run, `belongs to thread ${owner}, not to ${thread.thread}`);
   }
-  const { startPosition, messages, opened, decided, takenInputs } = rowChanges(rest);
+  const { startPosition, messages, opened, decided, takenInputs, slots } = rowChanges(rest);
   if (startPosition === undefined || rest.at(-1)?.type !== "run-ended") throw unfit(run, "has not started and ended");
-  if (opened.length + decided.length + takenInputs.length > 0) throw unfit(run, "holds more than messages");
+  if (opened.length + decided.length + takenInputs.length + slots.length > 0)
+    throw unfit(run, "holds more than messages");
   return { run, startPosition, messages };
 }
 

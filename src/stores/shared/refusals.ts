@@ -43,6 +43,10 @@ export function inputNotUnread(input: string): HoldfastError {
   return new HoldfastError("illegal-transition", `Input ${input} is not unread: it is taken at most once`);
 }
 
+export function notItsThread(run: string): HoldfastError {
+  return new HoldfastError("illegal-transition", `Run ${run} is queued: only a thread's active run changes its state`);
+}
+
 export function noSuchRun(key: RunKey): HoldfastError {
   return new HoldfastError("run-not-found", `Run ${key.run} is not in scope ${key.scope}`, { details: { ...key } });
 }

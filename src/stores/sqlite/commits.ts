@@ -18,6 +18,7 @@ import { bodyOf, entriesAfter, type FencedRow, headSeq, insertCommit } from "./j
 import { addDeliveries } from "./outbox.ts";
 import type { Place } from "./places.ts";
 import { checkBirth, writeSuccessor } from "./successors.ts";
+import { writeState } from "./thread-state.ts";
 import { openTickets, settleTickets } from "./tickets.ts";
 import { applyIn } from "./transactions.ts";
 
@@ -50,7 +51,8 @@ function transact(access: Access, commit: Commit, transaction: Transact): Commit
 }
 
 function isOrdinary({ commit, changes }: Prepared): boolean {
-  const { status, opened, decided, takenInputs } = changes;
+  const { status, opened, decided, takenInputs, slots } = changes;
+  if (slots.length > 0) return false;
   if ((commit.deliveries?.length ?? 0) + (commit.cites?.length ?? 0) > 0) return false;
   return status === undefined && !commit.successor && opened.length + decided.length + takenInputs.length === 0;
 }
@@ -98,6 +100,7 @@ function project(access: Access, place: Place, written: Written): void {
   openTickets(db, place, { scope: commit.scope, opened: changes.opened });
   settleTickets(db, place, { scope: commit.scope, decided: changes.decided, firstSeq: commit.expectedSeq + 1, at });
   takeInputs(db, place, changes);
+  writeState(db, place, { run: commit.run, slots: changes.slots });
   const { scope, expectedSeq, deliveries = [] } = commit;
   addDeliveries(db, place, { scope, deliveries, seq: expectedSeq + 1, at });
   if (changes.status !== undefined) changeStatus(access, place, { ...written, status: changes.status });

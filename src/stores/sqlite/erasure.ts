@@ -106,6 +106,7 @@ function family(db: Connection, scope: Scope, no: number): readonly number[] {
 function removeThread(db: Connection, no: number): void {
   db.run("UPDATE high_water SET thread = max(thread, ?)", no);
   db.run("DELETE FROM thread_notes WHERE thread = ?", no);
+  db.run("DELETE FROM thread_state WHERE thread = ?", no);
   db.run("DELETE FROM threads WHERE no = ?", no);
 }
 

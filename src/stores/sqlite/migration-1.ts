@@ -39,6 +39,14 @@ CREATE TABLE thread_notes (        -- beside the thread, whose row is written at
   metadata TEXT NOT NULL
 ) STRICT;
 
+CREATE TABLE thread_state (        -- the last value of each state key of the thread
+  thread INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  value TEXT NOT NULL,             -- JSON
+  PRIMARY KEY (thread, key)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE runs (
   no INTEGER PRIMARY KEY,          -- the order in which they were created; never used again
   scope TEXT NOT NULL,
@@ -200,18 +208,6 @@ INSERT INTO high_water (one, run, thread) VALUES (1, 0, 0);
 CREATE TABLE erasures (
   scope TEXT PRIMARY KEY,
   up_to INTEGER NOT NULL           -- the newest position that was taken away
-) STRICT, WITHOUT ROWID;
-
--- Foreseen, written by no code yet. Code that writes rows of a run or thread here adds them to erasure.ts.
-
--- State keys: typed slots of a run or a thread, changed by state-changed entries.
-CREATE TABLE state_slots (
-  owner TEXT NOT NULL CHECK (owner IN ('run', 'thread')),
-  owner_no INTEGER NOT NULL,
-  key TEXT NOT NULL,
-  version INTEGER NOT NULL,
-  value TEXT NOT NULL,
-  PRIMARY KEY (owner, owner_no, key)
 ) STRICT, WITHOUT ROWID;
 
 -- Who has which agents. Small, and written beside the runs.

@@ -35,6 +35,7 @@ import { headPosition, readAll } from "./read-all.ts";
 import { evidenceJob, readEvidence, readManifest, readRow, readSnapshot, snapshotJob } from "./reads.ts";
 import { countRuns, listRuns } from "./run-lists.ts";
 import { changeThreadJob, listThreads, readThreadRow } from "./thread-rows.ts";
+import { readState } from "./thread-state.ts";
 import { listTickets } from "./tickets.ts";
 import { announceJob, unserved } from "./workers.ts";
 import { busyPatienceMs, createWriter } from "./writer.ts";
@@ -98,6 +99,7 @@ function createSqliteStore(db: Connection, { path, clock, logger }: StoreContext
     threads: (list) => read(() => listThreads(db, list)),
     changeThread: (change) => write(() => changeThreadJob(access, change)),
     messages: (list) => read(() => readMessages(db, list)),
+    threadState: (key) => read(() => readState(db, key)),
     deleteThread: (what) => erase(() => deleteThreadJob(access, what)),
     eraseRun: (key) => erase(() => eraseRunJob(access, key)),
     prune,
