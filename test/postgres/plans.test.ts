@@ -6,6 +6,7 @@ import { postgresWithProbe } from "../../src/stores/postgres/postgres.ts";
 import {
   birthOf,
   cancelOf,
+  changed,
   claimAll,
   contentOf,
   decisionOn,
@@ -30,6 +31,8 @@ const count = Number(process.env.HOLDFAST_PLAN_RUNS ?? 20_000);
 const fill = `
 INSERT INTO hf.threads (no, scope, id, created_at, updated_at, position, erased)
   SELECT 1000000 + n, 'a', 'old-' || n, 0, 0, 10, 0 FROM generate_series(1, ${count} / 10) AS n;
+INSERT INTO hf.thread_state (thread, key, version, value)
+  SELECT no, 'key-' || n, 1, '{}' FROM hf.threads, generate_series(1, 5) AS n;
 INSERT INTO hf.runs (no, scope, id, thread, thread_id, agent, fingerprint, created_at, status, queued, epoch, head, crashes,
     start_key, turn, start_pos, placed, priority, ready, wake, ended_at)
   SELECT 1000000 + n, 'a', 'old-' || n, 1000001 + n / 10, 'old-' || 1 + n / 10, 'ann', 'print', 0,
@@ -83,7 +86,8 @@ test(`with ${count} old runs no statement of a run's life, and no page, walks a 
   await store.putContent(content);
   await store.content(content);
   const caused = { deliveries: [deliveryTo("r2", "i9"), deliveryTo("r2", "i8")], cites: [content.hash] };
-  await write(store, claim!, { entries: [ended], after: 9, position: 2, ...caused });
+  await write(store, claim!, { entries: [changed("k", 1), ended], after: 9, position: 2, ...caused });
+  await store.threadState({ scope: scopeA, thread: "t" as ThreadId });
   await store.nextDelivery({ scope: scopeA });
   const taken = await store.takeDeliveries({ scope: scopeA, leaseMs: 1_000, limit: 10 });
   await store.endDelivery({ ...taken[0]!, how: "put-off", delayMs: 1, error: "e" });
@@ -120,6 +124,8 @@ test(`with ${count} old runs no statement of a run's life, and no page, walks a 
   await store.snapshot(keyOf("r1"));
   await store.evidence(keyOf("r1"));
   await store.eraseRun(keyOf("r1"));
+  await store.createThread({ scope: scopeA, thread: "u" as ThreadId });
+  await store.deleteThread({ scope: scopeA, thread: "u" as ThreadId, children: "reject" });
 
   const explained = [...statements].filter((sql) => /^\s*(SELECT|WITH|INSERT|UPDATE|DELETE)/.test(sql));
   expect(explained.length).toBeGreaterThan(30);
@@ -131,7 +137,9 @@ test(`with ${count} old runs no statement of a run's life, and no page, walks a 
     const lines = plan.map((row) => row["QUERY PLAN"]);
     // A sequence is a table of one row; snapshots, evidence and the like are empty here.
     const scans = lines.filter((line) =>
-      /Seq Scan on (journal|runs|threads|tickets|start_keys|post_keys|inbox|outbox|content|content_refs)\b/.test(line),
+      /Seq Scan on (journal|runs|threads|thread_state|tickets|start_keys|post_keys|inbox|outbox|content|content_refs)\b/.test(
+        line,
+      ),
     );
     if (scans.length > 0) walks.push(`${sql}\n${lines.join("\n")}`);
     if (sql.includes("candidates")) claimPlan = lines.join("\n");

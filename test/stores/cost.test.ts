@@ -9,8 +9,10 @@ import { findEnded } from "../../src/stores/sqlite/erasure.ts";
 import { countDue, findFirst, findGivenBack, findNextAgent } from "../../src/stores/sqlite/figures.ts";
 import { readNewest } from "../../src/stores/sqlite/messages.ts";
 import { findDueDeliveries, findNextDelivery } from "../../src/stores/sqlite/outbox.ts";
+import { findState } from "../../src/stores/sqlite/thread-state.ts";
 import {
   birthOf,
+  changed,
   claimOne,
   ended,
   said,
@@ -130,7 +132,7 @@ test("L1 claims, due times and thread windows are read through their indexes, wi
     expect(planOf(sql)).not.toMatch(/TEMP B-TREE|SCAN (runs|journal)/);
 });
 
-test("deliveries, runs to prune and content to collect are found through their indexes", async () => {
+test("deliveries, runs to prune, content to collect and state are found through their indexes", async () => {
   const { connection } = await watched();
   const planOf = (sql: string): string =>
     connection()
@@ -141,7 +143,8 @@ test("deliveries, runs to prune and content to collect are found through their i
   expect(planOf(findNextDelivery)).toMatch(/USING COVERING INDEX outbox_due \(scope=\? AND lane=\?\)/);
   expect(planOf(findEnded)).toMatch(/INDEX runs_ended \(scope=\? AND ended_at<\?\)/);
   expect(planOf(findUncited)).toMatch(/INDEX content_by_time \(scope=\? AND time<\?\)/);
-  for (const sql of [findDueDeliveries, findNextDelivery, findEnded, findUncited])
+  expect(planOf(findState)).toMatch(/SEARCH thread_state USING PRIMARY KEY \(thread=\?\)/);
+  for (const sql of [findDueDeliveries, findNextDelivery, findEnded, findUncited, findState])
     expect(planOf(sql)).not.toMatch(/TEMP B-TREE|SCAN/);
 });
 
@@ -154,8 +157,22 @@ test("a commit that causes and cites nothing is one statement; the end of a run 
   head = await write(bench.store, claim, { entries: [stepped(1)], after: head, deliveries: [], cites: [] });
   expect(bench.seen()).toHaveLength(1);
   await write(bench.store, claim, { entries: [ended], after: head });
-  const touching = bench.seen().filter((sql) => /outbox|content/.test(sql));
+  const touching = bench.seen().filter((sql) => /outbox|content|thread_state/.test(sql));
   expect(touching).toEqual([]);
+});
+
+test("state of the run costs a commit nothing; that of the thread one look and one statement for each key", async () => {
+  const bench = await watched();
+  await bench.store.create(birthOf("r1"));
+  const claim = await claimOne(bench.store);
+  let head = await write(bench.store, claim, { entries: [started(0), settled("done")], after: 1 });
+  bench.seen();
+  head = await write(bench.store, claim, { entries: [changed("k", 1, { scope: "run" })], after: head });
+  expect(bench.seen()).toHaveLength(1);
+  await write(bench.store, claim, { entries: [changed("k", 1), changed("j", 1), changed("k", 2)], after: head });
+  const statements = bench.seen();
+  expect(statements).toHaveLength(6); // BEGIN, the journal's row, whether the run is queued, two keys, COMMIT
+  expect(statements.filter((sql) => sql.includes("thread_state"))).toHaveLength(2);
 });
 
 test("L1 the oldest due runs are claimed first, over all agents of the worker and none besides", async () => {

@@ -8,6 +8,7 @@ import type { Connection } from "../../src/stores/sqlite/database.ts";
 import { tablesOfRun } from "../../src/stores/sqlite/erasure.ts";
 import {
   birthOf,
+  changed,
   claimOne,
   contentOf,
   decisionOn,
@@ -26,9 +27,7 @@ import { deps, freshPath, watched } from "./watched-store.ts";
 
 /** They outlive runs and threads: no row of theirs belongs to one. */
 const kept = ["migrations", "manifests", "content", "high_water", "erasures", "workers"];
-/** Written by no code yet; whoever writes them first erases them too. */
-const foreseen = ["state_slots"];
-const erased = ["journal", "runs", "threads", "thread_notes", "start_keys", ...tablesOfRun];
+const erased = ["journal", "runs", "threads", "thread_notes", "thread_state", "start_keys", ...tablesOfRun];
 
 function tablesOf(db: Connection): readonly string[] {
   const rows = db.all<{ name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name");
@@ -43,7 +42,7 @@ function countsOf(db: Connection, tables: readonly string[]): Record<string, num
 
 test("every table is erased with the run or thread it belongs to, or belongs to none", async () => {
   const { connection } = await watched();
-  expect(tablesOf(connection())).toEqual([...kept, ...foreseen, ...erased].sort());
+  expect(tablesOf(connection())).toEqual([...kept, ...erased].sort());
 });
 
 test("H3 of a deleted thread no row is left in any table, but for one empty row that keeps the positions", async () => {
@@ -59,12 +58,12 @@ test("H3 of a deleted thread no row is left in any table, but for one empty row 
   const deliveries = [deliveryTo("other", "i2")];
   const content = contentOf("a large secret");
   await store.putContent(content);
-  await write(store, claim, { entries: [ended], after: 6, position: 1, deliveries, cites: [content.hash] });
+  const entries = [changed("k", "secret"), ended];
+  await write(store, claim, { entries, after: 6, position: 1, deliveries, cites: [content.hash] });
   await store.addEvidence({ ...keyOf("r1"), kind: "late-result", body: "secret" });
   const db = connection();
   for (const [table, count] of Object.entries(countsOf(db, erased)))
     expect(`${table} ${count > 0}`).toBe(`${table} true`);
-  expect(countsOf(db, foreseen)).toEqual({ state_slots: 0 });
   await store.deleteThread({ ...threadKey("t"), children: "reject" });
   expect(countsOf(db, erased)).toEqual({ ...Object.fromEntries(erased.map((table) => [table, 0])), journal: 1 });
   expect(db.get("SELECT thread, run, n, m, body FROM journal")).toEqual({ thread: 0, run: 0, n: 0, m: 0, body: "[]" });
@@ -77,7 +76,7 @@ test("H3 of a deleted thread no row is left in any table, but for one empty row 
 test("H3 an erasure that fails in the middle erases nothing", async () => {
   const { store, connection, fault } = await watched();
   await store.create(birthOf("r1", { thread: "t" }));
-  await write(store, await claimOne(store), { entries: [started(0), said("m"), ended], after: 1 });
+  await write(store, await claimOne(store), { entries: [started(0), said("m"), changed("k", 1), ended], after: 1 });
   const before = countsOf(connection(), erased);
   const deletions = ["DELETE FROM journal", "DELETE FROM runs", "INSERT INTO journal", "DELETE FROM threads"];
   for (const broken of deletions) {

@@ -83,6 +83,8 @@ export type Command =
       readonly deliveries?: number;
       /** Contents that it cites. */
       readonly cites?: readonly number[];
+      /** State keys that it changes, of the thread or, the last of them, of the run. */
+      readonly state?: readonly number[];
     })
   | { readonly do: "put-content"; readonly scope: number; readonly content: number; readonly wrong: boolean }
   | { readonly do: "collect-content"; readonly scope: number; readonly limit: number; readonly ms: number }
@@ -218,7 +220,8 @@ function drawCommand(draw: Draw): Command {
 function drawCommit(draw: Draw, target: Target): Command {
   const commit = { do: "commit", ...drawFence(draw, target), shape: pickOf(draw, shapes), pick: draw(6) } as const;
   const cites = draw(4) === 0 ? { cites: draw(4) === 0 ? [draw(3), draw(3)] : [draw(2)] } : {};
-  return { ...commit, ...(draw(4) === 0 ? { deliveries: 1 + draw(3) } : {}), ...cites };
+  const state = draw(3) === 0 ? { state: draw(2) === 0 ? [draw(3)] : [draw(4), draw(4)] } : {};
+  return { ...commit, ...(draw(4) === 0 ? { deliveries: 1 + draw(3) } : {}), ...cites, ...state };
 }
 
 function drawDelivery(draw: Draw, target: Target): Command {

@@ -26,6 +26,8 @@ export function rowReads(scope: Scope): Reads {
     tickets: (store) => store.tickets({ scope, limit: 1_000 }),
     contents: (store) => Promise.all([0, 1, 2].map((n) => store.content(contentOf(`c${n}`, scope)))),
     nextDelivery: (store) => store.nextDelivery({ scope }),
+    states: (store) =>
+      Promise.all(threadNames.map((thread) => store.threadState({ scope, thread: thread as ThreadId }))),
     threads: async (store) => (await store.threads({ scope, order: "oldest", limit: 9 })).map(numberless),
     runs: async (store) => (await store.runs({ scope, order: "newest", limit: 9 })).map(numberless),
   };

@@ -17,6 +17,7 @@ import { outbox } from "./store-outbox.ts";
 import { posts } from "./store-posts.ts";
 import { pruning } from "./store-pruning.ts";
 import { reads } from "./store-reads.ts";
+import { state } from "./store-state.ts";
 import { successors } from "./store-successors.ts";
 import { threads } from "./store-threads.ts";
 import { transactions } from "./store-transactions.ts";
@@ -37,6 +38,7 @@ export const storeConformance: Record<string, StoreCheck> = {
   ...reads,
   ...threads,
   ...lists,
+  ...state,
   ...erasure,
   ...outbox,
   ...pruning,

@@ -9,6 +9,7 @@ import type { Commit, Post, RunKey, RunRow, Store, TicketRow } from "../../ports
 import type { Command, PostKind } from "./store-commands.ts";
 import {
   birthOf,
+  changed,
   contentOf,
   decided,
   deliveryTo,
@@ -62,9 +63,10 @@ export function wakeOf(command: { readonly wake?: number }, world: World): { rea
 export function commitOf(command: Extract<Command, { do: "commit" }>, seen: Seen, world: World): Commit {
   const appended = seen.entries.filter((entry) => entry.type === "message-appended").length;
   const start = startOf(command, seen, world);
-  const entries = entriesOf(command, seen, world).filter(
+  const drawn = entriesOf(command, seen, world).filter(
     (entry) => start !== undefined || entry.type !== "message-appended",
   );
+  const entries = command.shape === "empty" ? drawn : withState(drawn, command, seen);
   return {
     ...fenceOf(command, seen),
     entries: entries.length === 0 && command.shape !== "empty" ? [stepped(command.pick)] : entries,
@@ -74,6 +76,20 @@ export function commitOf(command: Extract<Command, { do: "commit" }>, seen: Seen
     ...deliveriesIn(command, seen, world),
     ...(command.cites === undefined ? {} : { cites: command.cites.map((n) => contentOf(`c${n}`).hash) }),
   };
+}
+
+/** Before the entry that ends the run or lets it wait: nothing follows that. */
+function withState(
+  entries: readonly EntryBody[],
+  { state = [] }: Extract<Command, { do: "commit" }>,
+  { row }: Seen,
+): readonly EntryBody[] {
+  const changes = state.map((key, n) => {
+    const scope = key === 3 ? "run" : "thread";
+    return changed(`key-${key}`, { head: row?.head ?? 0, n }, { scope, version: 1 + n });
+  });
+  const isLast = entries.at(-1)?.type === "run-ended" || entries.at(-1)?.type === "run-waiting";
+  return entries.toSpliced(isLast ? -1 : entries.length, 0, ...changes);
 }
 
 /** To runs that may not exist, to a sink, at once and later. */

@@ -13,8 +13,10 @@ import type {
   ThreadId,
   TicketId,
 } from "../../domain/ids.ts";
+import type { JsonValue } from "../../domain/json.ts";
 import type { DeclaredManifest } from "../../domain/manifest.ts";
 import type { Message } from "../../domain/message.ts";
+import type { StateChanged } from "../../domain/state-slots.ts";
 import type { Decision, TicketRecord } from "../../domain/ticket.ts";
 import { nodeHash } from "../../platform/node-hash.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -172,6 +174,15 @@ export function started(position: number): EntryBody {
 
 export function stepped(step: number): EntryBody {
   return { type: "step-started", step };
+}
+
+/** Of the thread's state unless said. */
+export function changed(
+  key: string,
+  value: JsonValue,
+  more: Partial<Pick<StateChanged, "scope" | "version">> = {},
+): EntryBody {
+  return { type: "state-changed", key, scope: "thread", version: 1, change: { value }, by: "plugin", ...more };
 }
 
 export function settled(kind: "done" | "lost" | "not-made"): EntryBody {
