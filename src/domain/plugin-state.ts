@@ -109,8 +109,8 @@ function compare(a: string, b: string): number {
 export function afterSaying(step: number, slots: readonly ContextSlot[]): readonly ContextSlot[] {
   return slots.flatMap((slot) => {
     if (!isDue(slot, step)) return slot.persistent || isCooling(slot, step) ? [slot] : [];
-    if (slot.once) return [];
-    return slot.persistent || slot.cooldown > 0 ? [{ ...slot, saidIn: step }] : [];
+    const persistent = slot.persistent && !slot.once;
+    return persistent || slot.cooldown > 0 ? [{ ...slot, persistent, saidIn: step }] : [];
   });
 }
 

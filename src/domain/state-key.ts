@@ -89,16 +89,16 @@ export function stateKey<Schema extends StandardSchema>(
 export function stateKey(typed: unknown): StateKey<unknown> & MergedKey<unknown, unknown> {
   const options = typed as ErasedOptions;
   const problems = new Problems(options, optionNames);
-  checkKey(options, problems);
+  const initial = checkKey(options, problems);
   problems.refuse("invalid-state-key", `State key ${shown(options?.name)} cannot be defined`);
-  const { name, schema, initial, scope = "run", version = 1, merge = "exclusive", migrate } = options;
+  const { name, schema, scope = "run", version = 1, merge = "exclusive", migrate } = options;
   const custom = isFunction(merge) ? { merge: merge as NonNullable<StateKeyCode["merge"]> } : {};
   return {
     name,
     scope,
     version,
     merge: isFunction(merge) ? "custom" : (merge as "exclusive" | BuiltInMerge),
-    code: { schema, initial: initial as JsonValue, ...custom, ...(migrate ? { migrate } : {}) },
+    code: { schema, initial, ...custom, ...(migrate ? { migrate } : {}) },
     set: (value) => ({ type: "set-state", key: name, value: value as JsonValue }),
     update: (operand) => ({ type: "set-state", key: name, operand: operand as JsonValue }),
   };
@@ -109,7 +109,8 @@ export function isReservedName(name: string): boolean {
   return reserved.some((prefix) => name.startsWith(prefix));
 }
 
-function checkKey(options: ErasedOptions, problems: Problems): void {
+/** Answers the initial value as the schema made it: a copy, so that nobody changes it later. */
+function checkKey(options: ErasedOptions, problems: Problems): JsonValue {
   problems.check(
     "name",
     (name) => typeof name === "string" && namePattern.test(name) && !isReservedName(name),
@@ -124,7 +125,20 @@ function checkKey(options: ErasedOptions, problems: Problems): void {
     (merge) => merge === "exclusive" || isFunction(merge) || builtInMerges.includes(merge as BuiltInMerge),
     `must be exclusive, ${builtInMerges.join(", ")} or a function (value, operand)`,
   );
-  if (!isStandardSchema(options?.schema)) return;
+  if (!isStandardSchema(options?.schema)) return null;
   const initial = checkedValue(options.schema, options.initial);
-  if (!initial.ok) problems.add(`initial: ${initial.problem}`);
+  if (!initial.ok) {
+    problems.add(`initial: ${initial.problem}`);
+    return null;
+  }
+  checkMerge(initial.value, options.merge, problems);
+  return initial.value;
+}
+
+/** A merge that could never be made is refused here, not at the first write. */
+function checkMerge(initial: JsonValue, merge: unknown, problems: Problems): void {
+  if (!builtInMerges.includes(merge as BuiltInMerge)) return;
+  const isOfLists = merge === "union";
+  const fits = isOfLists ? Array.isArray(initial) : typeof initial === "number";
+  if (!fits) problems.add(`merge: ${merge} is of ${isOfLists ? "lists" : "numbers"}, and initial is none`);
 }

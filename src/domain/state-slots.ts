@@ -43,16 +43,17 @@ export function slotOf(value: JsonValue, version: number): Slot {
 }
 
 export function changeSlot(slots: Slots, { key, version, change }: StateChanged): Slots {
-  const value =
-    "value" in change ? change.value : merged(change.merge, slots[key]?.value ?? change.initial, change.operand);
+  if ("value" in change) return { ...slots, [key]: slotOf(change.value, version) };
+  const known = Object.hasOwn(slots, key) ? slots[key] : undefined;
+  const value = merged(change.merge, known ? known.value : change.initial, change.operand);
   return { ...slots, [key]: slotOf(value, version) };
 }
 
-/** The same in every order of operands. */
+/** The same in every order of operands; a sum of fractions only up to rounding. */
 export function merged(merge: BuiltInMerge, value: JsonValue, operand: JsonValue): JsonValue {
   switch (merge) {
     case "sum":
-      return numberOf(value) + numberOf(operand);
+      return finite(numberOf(value) + numberOf(operand));
     case "max":
       return Math.max(numberOf(value), numberOf(operand));
     case "min":
@@ -74,6 +75,11 @@ function union(list: readonly JsonValue[], more: readonly JsonValue[]): readonly
 function numberOf(value: JsonValue): number {
   if (typeof value === "number") return value;
   throw new HoldfastError("invalid-state", `A number was expected, not ${JSON.stringify(value).slice(0, 100)}`);
+}
+
+function finite(sum: number): number {
+  if (Number.isFinite(sum)) return sum;
+  throw new HoldfastError("invalid-state", "A sum is too large for a number"); // and JSON would make null of it
 }
 
 function listOf(value: JsonValue): readonly JsonValue[] {
