@@ -87,6 +87,18 @@ test("rowChanges of a whole journal leaves open exactly the tickets and counts e
   fc.assert(property, runs);
 });
 
+test("rowChanges of a whole journal leaves in the thread exactly the values of the fold", () => {
+  const property = fc.property(journals, (entries) => {
+    const rows = rowChanges(entries).slots.map(({ key, version, value }) => [key, { version, value }]);
+    const folded = Object.entries(foldAll(entries).threadSlots).map(([key, { version, value }]) => [
+      key,
+      { version, value },
+    ]);
+    expect(Object.fromEntries(rows)).toEqual(Object.fromEntries(folded));
+  });
+  fc.assert(property, runs);
+});
+
 test("nothing in the state grows with steps", () => {
   const property = fc.property(journals, (entries) => {
     const state = foldAll(entries);

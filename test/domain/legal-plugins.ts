@@ -4,6 +4,7 @@ import type { EntryBody, Settled } from "../../src/domain/entry.ts";
 import { momentId, type Phase, phases } from "../../src/domain/phase.ts";
 import type { CallState, RunState, StepState } from "../../src/domain/run-state.ts";
 import type { StateScope } from "../../src/domain/state-key.ts";
+import { merged } from "../../src/domain/state-slots.ts";
 import * as j from "./journal.ts";
 
 interface Moment {
@@ -125,17 +126,26 @@ function momentsOf({ id, status, result, effect }: CallState): Moment[] {
   return isHeld ? [{ phase: "after-tool", subject: id, commands: rewrites }] : [];
 }
 
-function stateFacts(state: RunState): EntryBody[] {
-  return (["run", "thread"] as const).flatMap((scope) => changesOf(scope, state.seq));
+/** What a thread keeps is written with its value, since stores do not merge; for a run the operand is enough. */
+function stateFacts({ seq, slots, threadSlots }: RunState): EntryBody[] {
+  const operands = [
+    ["count", { merge: "sum", initial: 0, operand: 1 }],
+    ["most", { merge: "max", initial: 0, operand: seq }],
+    ["least", { merge: "min", initial: 99, operand: seq }],
+    ["seen", { merge: "union", initial: ["a"], operand: [seq % 4, "a"] }],
+  ] as const;
+  const ofRun = operands.map(([key, change]) => j.stateChanged(change, { key }));
+  const ofThread = operands.map(([key, change]) => {
+    const { operand, merge, initial } = change;
+    const value = merged(merge, threadSlots[key]?.value ?? initial, operand);
+    return j.stateChanged({ value, operand }, { scope: "thread", key });
+  });
+  return [...ofRun, ...ofThread, ...setFacts("run", seq), ...setFacts("thread", Object.keys(slots).length)];
 }
 
-function changesOf(scope: StateScope, seq: number): EntryBody[] {
+function setFacts(scope: StateScope, value: number): EntryBody[] {
   return [
-    j.stateChanged({ value: { seq } }, { scope, key: "last" }),
-    j.stateChanged({ value: `custom ${seq}`, operand: seq }, { scope, key: "made", version: 2 }),
-    j.stateChanged({ merge: "sum", initial: 0, operand: 1 }, { scope, key: "count" }),
-    j.stateChanged({ merge: "max", initial: 0, operand: seq }, { scope, key: "most" }),
-    j.stateChanged({ merge: "min", initial: 99, operand: seq }, { scope, key: "least" }),
-    j.stateChanged({ merge: "union", initial: ["a"], operand: [seq % 4, "a"] }, { scope, key: "seen" }),
+    j.stateChanged({ value: { value } }, { scope, key: "last" }),
+    j.stateChanged({ value: `custom ${value}`, operand: value }, { scope, key: "made", version: 2 }),
   ];
 }

@@ -145,7 +145,7 @@ test("a run and its thread have slots of their own, and a scope's change touches
       j.runStarted,
       j.stateChanged({ value: "mine" }),
       j.stateChanged({ value: "ours" }, { scope: "thread" }),
-      j.stateChanged({ merge: "union", initial: [], operand: ["x"] }, { scope: "thread", key: "seen", version: 3 }),
+      j.stateChanged({ value: ["x"], operand: ["x"] }, { scope: "thread", key: "seen", version: 3 }),
     ),
   );
   expect(state.slots).toEqual({ notes: slotOf("mine", 1) });
