@@ -3,6 +3,7 @@ export { createRuntime } from "./create-runtime.ts";
 export { createWorker, type Worker } from "./create-worker.ts";
 export type { RetentionPolicy } from "./dispatchers/retention.ts";
 export { type Agent, type AgentOptions, agent } from "./domain/agent.ts";
+export type { Command, ContextMessage } from "./domain/command.ts";
 export type { Delta, MessagePartial, MessageRetracted } from "./domain/delta.ts";
 export { type ErrorCode, errorCatalogue, HoldfastError, isHoldfastError, ToolFailure } from "./domain/errors.ts";
 export type { RunEvent } from "./domain/event.ts";
@@ -10,8 +11,28 @@ export type { EventFilter } from "./domain/event-filter.ts";
 export type { InputId, RunId, Scope, ThreadId, TicketId } from "./domain/ids.ts";
 export type { JsonValue } from "./domain/json.ts";
 export { type Message, type Part, textOf } from "./domain/message.ts";
+export type { Phase } from "./domain/phase.ts";
+export {
+  type CallPhaseView,
+  type CallView,
+  type CancelView,
+  type ConfiguredPlugin,
+  type DecisionView,
+  type DeltaView,
+  type EndView,
+  type Hooks,
+  type OutgoingRequest,
+  type PhaseView,
+  type PluginInstance,
+  type PluginOptions,
+  type PluginRun,
+  type PolicyVerdict,
+  plugin,
+  type ReplyView,
+} from "./domain/plugin.ts";
 export type { Outcome } from "./domain/run.ts";
 export type { RunView } from "./domain/run-view.ts";
+export { type MergedKey, type StateKey, type StateKeyOptions, stateKey } from "./domain/state-key.ts";
 export type { Decision, TicketKind } from "./domain/ticket.ts";
 export {
   type EffectClass,

@@ -1,10 +1,13 @@
 /** Agent: the definition. `agent()` takes what this version can do and refuses the rest by name. */
+import { type UsedPlugin, usePlugins } from "./agent-plugins.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import { jsonSchemaOf } from "./json-schema.ts";
 import type { DescribedModel } from "./model.ts";
+import type { ConfiguredPlugin } from "./plugin.ts";
 import { isFunction, Problems, shown } from "./problems.ts";
 import type { RunBudget } from "./run.ts";
 import { isStandardSchema, type OutputOf, type StandardSchema } from "./standard-schema.ts";
+import type { StateKeyFacts } from "./state-key.ts";
 import { type Tool, toolNamePattern } from "./tool.ts";
 
 export type Instructions = string | ((context: JsonValue | undefined) => string);
@@ -17,6 +20,10 @@ export interface Agent<Output = string, Context = unknown> {
   readonly context?: StandardSchema;
   readonly contextSchema?: JsonObject;
   readonly budget: RunBudget;
+  /** In the order in which they are asked. Their tools are among `tools`. */
+  readonly plugins: readonly UsedPlugin[];
+  /** Every state key that its plugins and tools write, by name. */
+  readonly stateKeys: readonly StateKeyFacts[];
   /** Types only; never set. */
   readonly "~types"?: { readonly output: Output; readonly context: Context };
 }
@@ -28,10 +35,12 @@ export interface AgentOptions<ContextSchema extends StandardSchema> {
   readonly tools?: readonly Tool[];
   /** Schema of what start(…, { context }) must bring; durable, given to instructions and tools. */
   readonly context?: ContextSchema;
+  /** Plugins with their configs, in the order in which they are asked. */
+  readonly plugins?: readonly ConfiguredPlugin[];
   readonly budget?: { readonly steps?: number; readonly wallTime?: number };
 }
 
-const optionNames = ["name", "model", "instructions", "tools", "context", "budget"];
+const optionNames = ["name", "model", "instructions", "tools", "context", "plugins", "budget"];
 const defaultSteps = 50;
 const maxSteps = 1_000_000;
 const maxWallTimeMs = 366 * 24 * 60 * 60_000;
@@ -55,15 +64,18 @@ export function agent<ContextSchema extends StandardSchema = StandardSchema>(
   const contextSchema = isStandardSchema(options?.context)
     ? jsonSchemaOf(options.context, "context", problems)
     : undefined;
-  checkTools(options?.tools, problems);
+  const { plugins, tools, stateKeys } = usePlugins(options?.plugins, options?.tools, problems);
+  checkTools(tools, problems);
   const budget = checkBudget(options?.budget, problems);
   problems.refuse("invalid-agent", `Agent ${shown(options?.name)} cannot be defined`);
-  const { name, model, tools = [], context } = options;
+  const { name, model, context } = options;
   return {
     name,
     model,
     instructions: options.instructions as Instructions,
-    tools,
+    tools: tools as readonly Tool[],
+    plugins,
+    stateKeys,
     ...(context && contextSchema ? { context, contextSchema } : {}),
     budget,
   };

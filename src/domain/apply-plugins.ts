@@ -115,7 +115,7 @@ function applyCommand(
     case "set-result":
       return concludeCall(state, entry, valueResult(command));
     case "rewrite-result":
-      return concludeCall(state, entry, rewritten(command));
+      return isReady(state, entry) ? state : concludeCall(state, entry, rewritten(command));
     case "open-ticket":
     case "send-input":
     case "set-state":
@@ -162,6 +162,11 @@ function callAgain(state: RunState, entry: CommandApplied): RunState {
   return { ...again, plugins: { ...again.plugins, passed } };
 }
 
+/** It is attempted again: what its last result should have been no longer matters. */
+function isReady({ step }: RunState, { subject }: CommandApplied): boolean {
+  return step?.calls.find((call) => call.id === subject)?.status === "ready";
+}
+
 function concludeCall(state: RunState, entry: CommandApplied, result: CallResult): RunState {
   return changeCall(state, entry, (call) => ({ ...call, status: "concluded", result }));
 }
@@ -182,7 +187,7 @@ export function valueResult({ value, say }: Extract<Command, { type: "set-result
   return { kind: "value", value, ...(say === undefined ? {} : { say }) };
 }
 
-function rewritten({ value = null, say, error }: Extract<Command, { type: "rewrite-result" }>): CallResult {
+export function rewritten({ value = null, say, error }: Extract<Command, { type: "rewrite-result" }>): CallResult {
   if (error !== undefined) return { kind: "error", code: "tool-failed", message: error };
   return { kind: "value", value, ...(say === undefined ? {} : { say }) };
 }

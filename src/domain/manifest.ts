@@ -1,8 +1,10 @@
 /** Manifest: what decides a run's behaviour. The declared part is data; its hash is the fingerprint. */
 import type { Agent } from "./agent.ts";
-import type { JsonObject } from "./json.ts";
+import type { UsedPlugin } from "./agent-plugins.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
 import type { ModelDescription } from "./model.ts";
 import type { RunBudget } from "./run.ts";
+import type { StateKeyFacts } from "./state-key.ts";
 import type { ToolSpec } from "./tool.ts";
 
 /** Stored once per (scope, fingerprint), in the transaction of the birth that first cites it. */
@@ -15,6 +17,10 @@ export interface DeclaredManifest {
   /** Sorted by name. */
   readonly tools: readonly ToolSpec[];
   readonly context: JsonObject | null;
+  /** In the order in which they are asked; absent when there are none. */
+  readonly plugins?: readonly { readonly name: string; readonly version: string; readonly config: JsonValue }[];
+  /** Sorted by name; absent when there are none. */
+  readonly state?: readonly Pick<StateKeyFacts, "name" | "scope" | "version" | "merge">[];
   readonly budget: RunBudget;
 }
 
@@ -28,6 +34,16 @@ export function declare(agent: Agent<unknown>): DeclaredManifest {
       typeof agent.instructions === "string" ? { kind: "text", text: agent.instructions } : { kind: "function" },
     tools: agent.tools.map((each) => each.spec).sort((a, b) => (a.name < b.name ? -1 : 1)),
     context: agent.contextSchema ?? null,
+    ...(agent.plugins.length > 0 ? { plugins: agent.plugins.map(declaredPlugin) } : {}),
+    ...(agent.stateKeys.length > 0 ? { state: agent.stateKeys.map(declaredKey) } : {}),
     budget: agent.budget,
   };
+}
+
+function declaredPlugin({ name, version, declared }: UsedPlugin): NonNullable<DeclaredManifest["plugins"]>[number] {
+  return { name, version, config: declared };
+}
+
+function declaredKey({ name, scope, version, merge }: StateKeyFacts): NonNullable<DeclaredManifest["state"]>[number] {
+  return { name, scope, version, merge };
 }

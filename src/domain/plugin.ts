@@ -11,7 +11,7 @@ import type { Phase } from "./phase.ts";
 import { isFunction, Problems, shown } from "./problems.ts";
 import type { Outcome, Usage } from "./run.ts";
 import { type InputOf, isStandardSchema, type OutputOf, type StandardSchema } from "./standard-schema.ts";
-import type { ReadableKey, StateKeyFacts } from "./state-key.ts";
+import { isStateKey, type ReadableKey, type StateKeyFacts } from "./state-key.ts";
 import type { Decision, TicketKind } from "./ticket.ts";
 import { type Tool, toolNamePattern } from "./tool.ts";
 
@@ -220,11 +220,6 @@ function checkPlugin(problems: Problems): void {
 
 function isName(name: unknown): boolean {
   return typeof name === "string" && toolNamePattern.test(name);
-}
-
-export function isStateKey(value: unknown): value is StateKeyFacts {
-  const key = value as Partial<StateKeyFacts> | null | undefined;
-  return typeof key?.name === "string" && isStandardSchema(key.code?.schema);
 }
 
 function isListOrFunction(value: unknown): boolean {

@@ -104,6 +104,11 @@ export function stateKey(typed: unknown): StateKey<unknown> & MergedKey<unknown,
   };
 }
 
+export function isStateKey(value: unknown): value is StateKeyFacts {
+  const key = value as Partial<StateKeyFacts> | null | undefined;
+  return typeof key?.name === "string" && isStandardSchema(key.code?.schema);
+}
+
 /** What the runtime itself keeps is not a plugin's to write. */
 export function isReservedName(name: string): boolean {
   return reserved.some((prefix) => name.startsWith(prefix));

@@ -4,6 +4,7 @@ import { carries, type JsonObject, type JsonValue } from "./json.ts";
 import { jsonSchemaOf } from "./json-schema.ts";
 import { isFunction, Problems, shown } from "./problems.ts";
 import { type InputOf, isStandardSchema, type OutputOf, type StandardSchema } from "./standard-schema.ts";
+import { isStateKey, type MergedKey, type ReadableKey, type StateKey, type StateKeyFacts } from "./state-key.ts";
 import type { Decision, ResumeMode } from "./ticket.ts";
 
 /** What may be done after a crash between intent and settlement. The default is the careful one. */
@@ -27,12 +28,22 @@ export interface ToolSpec {
   readonly reconciles: boolean;
   /** Transactional tools only: the store it needs. */
   readonly transaction?: TransactionKind;
+  /** Names of the state keys that it writes; absent when there are none. */
+  readonly writes?: readonly string[];
 }
 
 export type Reconciled =
   | { readonly status: "done"; readonly result: unknown }
   | { readonly status: "not-done" }
   | { readonly status: "unknown" };
+
+/** State as a call sees it: as it was when its attempt began, and what it wrote itself. */
+export interface ToolState {
+  get<Value>(key: ReadableKey<Value>): Value;
+  /** Only keys that the tool declares in `writes`. */
+  set<Value>(key: StateKey<Value>, value: Value): void;
+  update<Value, Operand>(key: MergedKey<Value, Operand>, operand: Operand): void;
+}
 
 /** What a tool's code gets, and nothing else. Process things (clients, pools) come by closure. */
 export interface ToolContext {
@@ -49,6 +60,8 @@ export interface ToolContext {
   readonly context: JsonValue | undefined;
   /** The answer that let this call run, when one was asked for. */
   readonly decision: { readonly decision: Decision; readonly by: string; readonly at: number } | undefined;
+  /** What it writes is kept together with its result, or not at all. */
+  readonly state: ToolState;
   /** Tells watchers how far it is; live only. */
   readonly report: (progress: JsonValue) => void;
   readonly log: (message: string, details?: Readonly<Record<string, unknown>>) => void;
@@ -61,6 +74,8 @@ export interface ToolCode {
   readonly needsApproval?: (input: unknown) => boolean | Promise<boolean>;
   readonly execute?: (input: unknown, context: ToolContext) => unknown;
   readonly reconcile?: (key: string, input: unknown) => Promise<Reconciled>;
+  /** State keys that it writes. */
+  readonly writes?: readonly StateKeyFacts[];
   /** Transactional tools only: `execute` prepares, this writes. */
   readonly apply?: (tx: unknown, prepared: unknown, context: ToolContext) => unknown;
 }
@@ -85,6 +100,8 @@ export interface ToolOptions<Schema extends StandardSchema, Output> {
   readonly timeoutMs?: number;
   readonly concurrency?: number;
   readonly onUnknown?: "ask" | "tell-model";
+  /** State keys that its code writes. Calls that share an exclusive one run one at a time. */
+  readonly writes?: readonly StateKeyFacts[];
   readonly reconcile?: (key: string, input: OutputOf<Schema>) => Promise<Reconciled>;
   /** Without it the tool is a question: a person or a frontend gives the result. */
   readonly execute?: (input: OutputOf<Schema>, context: ToolContext) => Output | Promise<Output>;
@@ -103,6 +120,7 @@ const optionNames = [
   "timeoutMs",
   "concurrency",
   "onUnknown",
+  "writes",
   "reconcile",
   "execute",
 ] as const satisfies readonly (keyof ToolOptions<StandardSchema, unknown>)[];
@@ -138,6 +156,11 @@ function checkTool(options: ErasedOptions, problems: Problems): void {
   problems.integer("timeoutMs", 1, maxTimeoutMs);
   problems.integer("concurrency", 1, maxConcurrency);
   problems.oneOf("onUnknown", ["ask", "tell-model"]);
+  problems.optional(
+    "writes",
+    (keys) => Array.isArray(keys) && keys.every(isStateKey),
+    "must be a list of stateKey({ … })",
+  );
   problems.optional("reconcile", isFunction, "must be a function (key, input)");
   problems.optional("execute", isFunction, "must be a function (input, context)");
   if (options?.reconcile && (options.effect ?? "once") !== "once")
@@ -145,7 +168,7 @@ function checkTool(options: ErasedOptions, problems: Problems): void {
   if (options?.onUnknown && (options.effect ?? "once") !== "once")
     problems.add('onUnknown: only "once" calls can be unknown');
   if (!options?.execute) {
-    for (const name of ["effect", "timeoutMs", "concurrency", "onUnknown"] as const) {
+    for (const name of ["effect", "timeoutMs", "concurrency", "onUnknown", "writes"] as const) {
       if (options?.[name] !== undefined) problems.add(`${name}: needs execute`);
     }
     if (options?.resume && options.resume !== "use-decision-as-result")
@@ -172,13 +195,15 @@ function specOf(options: ErasedOptions, inputSchema: JsonObject): ToolSpec {
     concurrency: options.concurrency ?? maxConcurrency,
     onUnknown: options.onUnknown ?? "ask",
     reconciles: options.reconcile !== undefined,
+    ...(options.writes?.length ? { writes: options.writes.map(({ name }) => name).sort() } : {}),
   };
 }
 
 function codeOf(options: ErasedOptions): ToolCode {
-  const { input: schema, needsApproval, execute, reconcile } = options;
+  const { input: schema, needsApproval, execute, reconcile, writes } = options;
   return {
     schema,
+    ...(writes ? { writes } : {}),
     ...(isFunction(needsApproval) ? { needsApproval: needsApproval as NonNullable<ToolCode["needsApproval"]> } : {}),
     ...(execute ? { execute: execute as NonNullable<ToolCode["execute"]> } : {}),
     ...(reconcile ? { reconcile: reconcile as NonNullable<ToolCode["reconcile"]> } : {}),

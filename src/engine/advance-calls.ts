@@ -1,8 +1,11 @@
 /** Moves the tool calls of a step, each on its own: judge, ask, intend, close what was lost, conclude. */
 import { errorResult } from "../domain/apply-call.ts";
+import type { FinishReason } from "../domain/entry.ts";
+import { isOffered } from "../domain/plugin-state.ts";
 import type { CallState, OpenAttempt } from "../domain/run-state.ts";
 import { act, type Draft, resume } from "./draft.ts";
 import { intendCall } from "./intend.ts";
+import { pass } from "./moments.ts";
 import { appendResult } from "./take-fact.ts";
 import { openAsk, openUnknown, ticketOf } from "./tickets.ts";
 import type { JudgeOrder, ReconcileOrder } from "./work.ts";
@@ -13,6 +16,11 @@ export function advanceCalls(draft: Draft): void {
     let moved = true;
     while (moved) moved = moveCall(draft, draft.state.step?.calls[index]);
   }
+}
+
+/** Only what is over already. */
+export function concludeCalls(draft: Draft): void {
+  for (const call of draft.state.step?.calls ?? []) if (call.status === "concluded") conclude(draft, call);
 }
 
 /** One move; false when the call has to wait for something. */
@@ -30,24 +38,54 @@ function moveCall(draft: Draft, call: CallState | undefined): boolean {
     case "unknown":
       return tellUnknown(draft, call);
     case "concluded":
-      resume(draft);
-      appendResult(draft, call.id, call.result ?? errorResult("aborted", "The call ended without a result"));
-      return false;
+      return conclude(draft, call);
     default:
       return false;
   }
 }
 
+/** What a tool answered goes through the plugins before the model reads it. */
+function conclude(draft: Draft, call: CallState): boolean {
+  const result = call.result ?? draft.answered.get(call.id);
+  if (wasRun(call) && result && !pass(draft, "after-tool", { subject: call.id, result })) return false;
+  resume(draft);
+  appendResult(draft, call.id, result ?? errorResult("aborted", "The call ended without a result"));
+  return false;
+}
+
+export function wasRun({ effect }: CallState): boolean {
+  return effect?.last?.kind === "done" || effect?.last?.kind === "refused";
+}
+
 function judge(draft: Draft, call: CallState): boolean {
-  if (call.input.kind === "text") {
-    const message = `The input is not JSON: ${call.input.problem}`;
-    act(draft, { type: "call-gated", call: call.id, verdict: { kind: "refuse", code: "invalid-input", message } });
+  const refusal = refusalOf(draft, call);
+  if (refusal || call.input.kind !== "json") {
+    const message = refusal ?? "The input is not JSON";
+    const code = isHidden(draft, call) ? "unknown-tool" : "invalid-input";
+    act(draft, { type: "call-gated", call: call.id, verdict: { kind: "refuse", code, message } });
     return true;
   }
   const { id, tool, edit, asked: round } = call;
   const input = edit ? edit.input : call.input.value;
   order(draft, { kind: "judge", call: id, tool, input, edited: edit !== undefined, round });
   return false;
+}
+
+/** What needs no look at the tool. A reply that was cut may have cut its calls too: none of them runs. */
+function refusalOf(draft: Draft, call: CallState): string | undefined {
+  const last = draft.state.step?.model.last;
+  const finish = last?.kind === "done" ? last.finish : undefined;
+  if (finish && cutFinishes.includes(finish)) {
+    return `The reply ended by ${finish}, so its calls may be incomplete; none of them was run`;
+  }
+  if (call.input.kind === "text") return `The input is not JSON: ${call.input.problem}`;
+  return isHidden(draft, call) ? `There is no tool ${call.tool} in this step` : undefined;
+}
+
+const cutFinishes: readonly FinishReason[] = ["length", "content-filter", "error"];
+
+function isHidden({ state }: Draft, call: CallState): boolean {
+  return state.step !== undefined && !isOffered(call.tool, state.step.changes);
 }
 
 /** D6: the attempt belonged to a claim that is gone; its class says what may be done. */

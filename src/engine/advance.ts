@@ -1,24 +1,60 @@
 /** Moves a run that goes on: the step's model call, its tool calls, its end, the next step. */
+import { errorResult } from "../domain/apply-call.ts";
 import type { FinishReason } from "../domain/entry.ts";
+import type { PluginState } from "../domain/plugin-state.ts";
 import type { Outcome } from "../domain/run.ts";
 import type { StepState } from "../domain/run-state.ts";
 import { engine } from "../domain/ticket.ts";
-import { advanceCalls } from "./advance-calls.ts";
-import { act, type Draft, wakeBy } from "./draft.ts";
+import { advanceCalls, concludeCalls } from "./advance-calls.ts";
+import { act, type Draft, resume, wakeBy } from "./draft.ts";
 import type { Ending } from "./finish.ts";
-import { intendModel } from "./intend.ts";
+import { intendModel, isHeld } from "./intend.ts";
+import { pass } from "./moments.ts";
+import { isBusy } from "./rest.ts";
+import { appendResult } from "./take-fact.ts";
 
 export function advance(draft: Draft): Ending | undefined {
   if (draft.state.tickets.some((ticket) => ticket.kind === "quarantined")) return undefined;
   settleTimers(draft);
-  const { step } = draft.state;
+  if (!hearDecisions(draft)) return undefined;
+  const { step, plugins } = draft.state;
+  if (plugins.stop) return stopping(draft, plugins.stop);
+  if (!step && !pass(draft, "before-run")) return undefined;
   if (step && !step.ended) {
     if (step.model.last?.kind !== "done") return advanceModel(draft, step);
+    if (!pass(draft, "after-model")) return undefined;
+    if (step.retried !== undefined) dropCalls(draft, step.retried);
     advanceCalls(draft);
     if (draft.state.step?.calls.some((call) => call.status !== "settled")) return undefined;
     act(draft, { type: "step-ended", step: step.step });
   }
-  return afterStep(draft) ?? beginStep(draft);
+  if (step && !pass(draft, "after-step")) return undefined;
+  const ending = afterStep(draft);
+  if (!ending) return beginStep(draft);
+  const { outcome } = ending;
+  if (outcome.kind === "completed" && !pass(draft, "before-end", { outcome })) return undefined;
+  return draft.state.plugins.goesOn ? beginStep(draft) : ending;
+}
+
+/** What people have decided is shown to plugins before the run acts on it. */
+function hearDecisions(draft: Draft): boolean {
+  return draft.state.plugins.decided.map(({ id }) => pass(draft, "on-decision", { subject: id })).every(Boolean);
+}
+
+/** A plugin wants the end: nothing new begins, and what is in flight may settle first. */
+function stopping(draft: Draft, stop: NonNullable<PluginState["stop"]>): Ending | undefined {
+  concludeCalls(draft);
+  const isInFlight = isBusy(draft) || draft.state.step?.model.open?.epoch === draft.at.epoch;
+  return isInFlight ? undefined : { outcome: stop.outcome, since: stop.at, why: "run-ended" };
+}
+
+/** A plugin wants another reply: this one's calls are answered, and none is run. */
+function dropCalls(draft: Draft, reason: string): void {
+  for (const call of draft.state.step?.calls ?? []) {
+    if (call.status !== "proposed") continue;
+    resume(draft);
+    appendResult(draft, call.id, errorResult("not-run", `The reply is asked for again: ${reason}`));
+  }
 }
 
 function settleTimers(draft: Draft): void {
@@ -50,13 +86,13 @@ function advanceModel(draft: Draft, step: StepState): Ending | undefined {
 
 /** How the run ends when the last step asked for nothing more; undefined when there is a next step. */
 function afterStep(draft: Draft): Ending | undefined {
-  const { step, inbox } = draft.state;
+  const { step, inbox, plugins } = draft.state;
   if (!step) return undefined;
   const { last } = step.model;
   const finish = last?.kind === "done" ? last.finish : undefined;
   // What was filtered or broken off is no basis to go on from, whatever it asked for.
-  if (finish !== "content-filter" && finish !== "error" && (step.calls.length > 0 || inbox.length > 0))
-    return undefined;
+  const hasMore = step.calls.length > 0 || inbox.length > 0 || plugins.goesOn;
+  if (finish !== "content-filter" && finish !== "error" && hasMore) return undefined;
   return ending(draft, naturalOutcome(finish));
 }
 
@@ -83,7 +119,8 @@ function beginStep(draft: Draft): Ending | undefined {
   if (stepsEnded >= steps) {
     return ending(draft, { kind: "stopped", code: "steps", detail: `The budget of ${steps} steps is spent` });
   }
-  if (pause) return undefined;
+  if (pause || isHeld(draft.state)) return undefined;
+  if (!pass(draft, "before-step")) return undefined;
   for (const { id, seq } of inbox) {
     act(draft, { type: "message-appended", body: { kind: "input", from: seq, input: id } });
   }

@@ -4,43 +4,44 @@ import { HoldfastError } from "../domain/errors.ts";
 import { callId, replyId } from "../domain/ids.ts";
 import { messageOf, shortened, toJson } from "../domain/json.ts";
 import type { CallInput, Part } from "../domain/message.ts";
+import { isOffered } from "../domain/plugin-state.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { ModelPart, ModelRequest } from "../ports/provider.ts";
-import type { BoundAgent, EngineDeps } from "./deps.ts";
-import type { LiveMessage, LivePlace } from "./live.ts";
+import { observe } from "./ask.ts";
+import { transformed, withContextMessages, withSystem } from "./context.ts";
+import type { LiveMessage, LivePlace, Piece } from "./live.ts";
+import type { Stage } from "./perform.ts";
 import { classifyModelError } from "./retry.ts";
-import { settleWithin, type Timing } from "./settle-within.ts";
-import type { Transcript } from "./transcript.ts";
+import { settleWithin } from "./settle-within.ts";
 import type { ModelOrder, ModelOutcome } from "./work.ts";
 
 export interface ModelCall {
   readonly order: ModelOrder;
   readonly state: RunState;
-  readonly transcript: Transcript;
-  readonly agent: BoundAgent;
   readonly controller: AbortController;
+  readonly stage: Stage;
 }
 
 /** One reply with more calls would hold the process longer than a lease. */
 const maxCalls = 256;
 
-type Reply = Omit<Extract<ModelOutcome, { kind: "reply" }>, "verdicts" | "kind">;
+type Reply = Omit<Extract<ModelOutcome, { kind: "reply" }>, "kind">;
 
-export async function callModel(call: ModelCall, deps: EngineDeps & Timing): Promise<ModelOutcome> {
-  const { order, controller } = call;
-  if (deps.clock.monotonic() >= order.beginBy) return { kind: "not-made" };
+export async function callModel(call: ModelCall): Promise<ModelOutcome> {
+  const { order, controller, stage } = call;
+  if (stage.clock.monotonic() >= order.beginBy) return { kind: "not-made" };
   const request = requestFor(call);
   if (request instanceof HoldfastError) return modelFailure(request);
-  const live = deps.live.begin({ ...placeOf(call), attempt: order.attempt }, replyId(placeOf(call).run, order.step));
-  const within = await settleWithin(readReply(call, request, live), order.timeoutMs, deps);
+  const live = stage.live.begin({ ...placeOf(call), attempt: order.attempt }, replyId(placeOf(call).run, order.step));
+  const within = await settleWithin(readReply(call, request, live), order.timeoutMs, stage);
   // What was stopped may be answered all the same; its message comes whole then, if it still counts.
   if (within.kind === "value" && !controller.signal.aborted) live.end();
   else live.retract();
-  if (within.kind === "value") return { kind: "reply", ...within.value, verdicts: [] };
+  if (within.kind === "value") return { kind: "reply", ...within.value };
   if (within.kind === "timeout") controller.abort();
   else if (controller.signal.aborted) return { kind: "aborted" };
   if (within.kind === "threw") return modelFailure(within.cause);
-  const { model } = call.agent.model.description;
+  const { model } = stage.boundAgent.model.description;
   return modelFailure(new HoldfastError("model-timeout", `${model} did not answer in ${order.timeoutMs} ms`));
 }
 
@@ -55,8 +56,10 @@ export function modelFailure(cause: unknown): ModelOutcome {
   };
 }
 
-async function readReply(call: ModelCall, request: ModelRequest, live: LiveMessage): Promise<Reply> {
-  const { agent, controller } = call;
+async function readReply(call: ModelCall, asked: ModelRequest, live: LiveMessage): Promise<Reply> {
+  const { controller, stage } = call;
+  const agent = stage.boundAgent;
+  const request = await transformed(asked, stage.plugins);
   const place = placeOf(call);
   const parts: Part[] = [];
   let finish: Extract<ModelPart, { type: "finish" }> | undefined;
@@ -68,13 +71,20 @@ async function readReply(call: ModelCall, request: ModelRequest, live: LiveMessa
     else {
       if (part.type === "tool-call") calls += 1;
       if (calls > maxCalls) throw malformed(call, `more than ${maxCalls} tool calls in one reply`);
-      if (part.type !== "tool-call") live.write(part);
+      if (part.type !== "tool-call") tell(call, part, live);
       addPart(parts, part, place);
     }
   }
   if (!finish) throw malformed(call, "the stream ended without a finish");
   const { inputTokens, outputTokens } = finish.usage;
   return { parts: parts.map(wellFormed), finish: finish.reason, usage: { inputTokens, outputTokens } };
+}
+
+/** To watchers, and to plugins that only look. */
+function tell({ state, stage }: ModelCall, part: Piece, live: LiveMessage): void {
+  live.write(part);
+  const { type, text } = part;
+  observe({ phase: "model-delta", delta: { type, text } }, { state, entries: [] }, stage);
 }
 
 const finishReasons: readonly string[] = [
@@ -124,20 +134,23 @@ function requestFor(call: ModelCall): ModelRequest | HoldfastError {
   try {
     return requestOf(call);
   } catch (cause) {
-    const what = `The instructions of agent ${call.agent.name} threw: ${messageOf(cause)}`;
+    const what = `The instructions of agent ${call.stage.boundAgent.name} threw: ${messageOf(cause)}`;
     return new HoldfastError("instructions-failed", what, { cause });
   }
 }
 
-function requestOf(call: ModelCall): ModelRequest {
-  const { agent, order, state, transcript } = call;
+function requestOf({ order, state, stage }: ModelCall): ModelRequest {
+  const { boundAgent: agent, transcript } = stage;
+  const { changes = {}, context = [] } = state.step ?? {};
+  const { instructions = agent.instructions(state.created.context), settings } = changes;
   return {
     agent: agent.name,
     step: order.step,
     attempt: order.attempt,
-    instructions: agent.instructions(state.created.context),
-    messages: transcript.window(),
-    tools: agent.shown,
+    instructions: withSystem(instructions, context),
+    messages: withContextMessages(transcript.window(), context, state),
+    tools: agent.shown.filter(({ name }) => isOffered(name, changes)),
+    ...(settings === undefined ? {} : { settings }),
   };
 }
 
@@ -185,6 +198,6 @@ export function readInput(text: string): CallInput {
 }
 
 function malformed(call: ModelCall, what: string): HoldfastError {
-  const { provider, model } = call.agent.model.description;
+  const { provider, model } = call.stage.boundAgent.model.description;
   return new HoldfastError("model-malformed", `${provider}/${model} broke its protocol: ${what}`);
 }

@@ -11,43 +11,50 @@
  * D7 A run that may not start yet is ended, or left alone until its deadline.
  * D8 Without the agent's code nothing is judged, intended or closed by its class: the run ends or waits.
  */
-import type { EntryBody } from "../domain/entry.ts";
-import type { EffectId } from "../domain/ids.ts";
 import type { RunState } from "../domain/run-state.ts";
 import { advance } from "./advance.ts";
 import { type Circumstances, type Draft, emit, openDraft, wakeBy } from "./draft.ts";
-import { finish, urgentEnd } from "./finish.ts";
-import { closeMissing, openMissing, openQuarantine, rest } from "./rest.ts";
+import { type Ending, finish, stopEffects, urgentEnd } from "./finish.ts";
+import { pass } from "./moments.ts";
+import { closeMissing, gettingNowhere, openMissing, openQuarantine, rest } from "./rest.ts";
 import { takeFact } from "./take-fact.ts";
-import type { Fact, Order } from "./work.ts";
+import { type Fact, isQuestion } from "./work.ts";
 
-export interface Next {
-  readonly entries: readonly EntryBody[];
-  /** The state once the entries are committed. */
-  readonly state: RunState;
-  readonly start: readonly Order[];
-  readonly abort: readonly EffectId[];
-  readonly wakeAt: number | undefined;
-  readonly handOver: boolean;
+export function decide(state: RunState, facts: readonly Fact[], at: Circumstances): Draft {
+  const draft = openDraft(state, at);
+  proceed(draft, facts);
+  return draft;
 }
 
-export function decide(state: RunState, facts: readonly Fact[], at: Circumstances): Next {
-  const draft = openDraft(state, at);
-  if (state.status === "done") return draft; // a claim that was frozen while another one ended the run
+/** Decides on, with what has been learned since: what was decided before stays, what was only asked is asked again. */
+export function proceed(draft: Draft, facts: readonly Fact[]): void {
+  const { at } = draft;
+  draft.start = draft.start.filter((order) => !isQuestion(order));
+  draft.wakeAt = undefined;
+  draft.handOver = false;
+  if (draft.state.status === "done") return; // a claim that was frozen while another one ended the run
   for (const fact of facts) takeFact(draft, fact);
   const urgent = urgentEnd(draft);
-  if (urgent) finish(draft, urgent);
-  else if (state.status === "created" && !at.mayStart)
-    wakeBy(draft, state.created.deadlineAt); // D7
+  if (urgent) end(draft, urgent);
+  else if (draft.state.status === "created" && !at.mayStart)
+    wakeBy(draft, draft.state.created.deadlineAt); // D7
   else goOn(draft);
-  return draft;
+}
+
+/** Plugins hear of a cancel and may tidy up their state, but nothing keeps the run from its end. */
+function end(draft: Draft, urgent: Ending): void {
+  const { cancel, startedAt } = draft.state;
+  const isHeard = !cancel || startedAt === undefined || !draft.at.capable || pass(draft, "on-cancel");
+  if (isHeard) finish(draft, urgent);
+  else stopEffects(draft, urgent);
 }
 
 function goOn(draft: Draft): void {
   if (draft.state.status === "created") begin(draft);
   if (!draft.at.capable) return openMissing(draft);
   closeMissing(draft);
-  if (draft.at.crashes > draft.at.limits.crashes) return openQuarantine(draft);
+  if (draft.at.broken !== undefined) return openQuarantine(draft, draft.at.broken);
+  if (draft.at.crashes > draft.at.limits.crashes) return openQuarantine(draft, gettingNowhere(draft));
   const ending = advance(draft);
   if (ending) finish(draft, ending);
   else rest(draft);

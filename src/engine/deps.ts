@@ -5,6 +5,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Counts } from "../ports/counts.ts";
 import type { Hash } from "../ports/hash.ts";
 import type { Logger } from "../ports/logger.ts";
+import type { PluginRunner } from "../ports/plugin-runner.ts";
 import type { Model, ModelTool } from "../ports/provider.ts";
 import type { Store } from "../ports/store.ts";
 import type { ToolRunner } from "../ports/tool-runner.ts";
@@ -18,6 +19,7 @@ export interface BoundAgent {
   readonly tools: ToolRunner;
   /** As the model sees them. */
   readonly shown: readonly ModelTool[];
+  readonly plugins: PluginRunner;
   readonly instructions: (context: JsonValue | undefined) => string;
 }
 

@@ -1,8 +1,12 @@
 /** A draft: the committed state, plus entries decided but not yet committed, folded as they are added. */
 import { apply } from "../domain/apply.ts";
 import type { EntryBody } from "../domain/entry.ts";
-import type { EffectId } from "../domain/ids.ts";
+import type { CallId, EffectId } from "../domain/ids.ts";
+import type { CallResult } from "../domain/message.ts";
+import type { Phase } from "../domain/phase.ts";
 import type { RunState } from "../domain/run-state.ts";
+import type { StateKeyFacts } from "../domain/state-key.ts";
+import type { Slots } from "../domain/state-slots.ts";
 import type { ToolSpec } from "../domain/tool.ts";
 import type { Hash } from "../ports/hash.ts";
 import type { EngineLimits } from "./limits.ts";
@@ -25,6 +29,15 @@ export interface Circumstances {
   /** This process has the agent. Without it a run can only end, or wait for someone who has it. */
   readonly capable: boolean;
   readonly threadPosition: number;
+  /** Why this process cannot go on with the run although it has the agent, if that is so. */
+  readonly broken: string | undefined;
+  /** Whether a plugin is asked in this phase. */
+  readonly hooked: (phase: Phase) => boolean;
+  /** Moments of which nothing had to be written. */
+  readonly quiet: ReadonlySet<string>;
+  readonly keys: ReadonlyMap<string, StateKeyFacts>;
+  /** The thread's state when the run was taken up. */
+  readonly threadBase: Slots;
   readonly limits: EngineLimits;
   readonly hash: Hash;
   readonly spec: (tool: string) => ToolSpec | undefined;
@@ -34,15 +47,26 @@ export interface Draft {
   state: RunState;
   readonly at: Circumstances;
   readonly entries: EntryBody[];
-  readonly start: Order[];
+  start: Order[];
   readonly abort: EffectId[];
+  /** Moments that were passed in this draft without a word. */
+  readonly quiet: Set<string>;
+  /** What tools answered, while plugins have not let it through. */
+  readonly answered: Map<CallId, CallResult>;
   wakeAt: number | undefined;
   /** Nothing is in flight and nothing may begin here: someone else goes on. */
   handOver: boolean;
 }
 
 export function openDraft(state: RunState, at: Circumstances): Draft {
-  return { state, at, entries: [], start: [], abort: [], wakeAt: undefined, handOver: false };
+  const empty = {
+    entries: [],
+    start: [],
+    abort: [],
+    quiet: new Set<string>(),
+    answered: new Map<CallId, CallResult>(),
+  };
+  return { state, at, ...empty, wakeAt: undefined, handOver: false };
 }
 
 export function emit(draft: Draft, body: EntryBody): void {

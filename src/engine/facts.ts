@@ -1,13 +1,15 @@
 /** One queue per run: settlements, verdicts, nudges and the tick of a clock. It starts orders and aborts effects. */
-import type { FinishReason, Verdict } from "../domain/entry.ts";
 import type { EffectId } from "../domain/ids.ts";
-import { callsOf, type Message } from "../domain/message.ts";
 import type { RunState } from "../domain/run-state.ts";
-import { judge, performModel, performReconcile, performTool, type Stage } from "./perform.ts";
-import { type Fact, type JudgeOrder, type ModelOutcome, type Order, orderId, type PreparedFact } from "./work.ts";
+import { put, type Standing } from "./ask.ts";
+import { performModel, performReconcile, performTool, type Stage } from "./perform.ts";
+import { isAwaitable } from "./whenever.ts";
+import { type EffectOrder, type Fact, orderId, type PreparedFact, type Question } from "./work.ts";
 
 export interface Facts {
-  start(orders: readonly Order[], state: RunState): void;
+  /** Puts questions to user code. What is answered at once is answered here, the rest comes as a fact later. */
+  ask(questions: readonly Question[], standing: Standing): readonly Fact[];
+  start(orders: readonly EffectOrder[], state: RunState): void;
   abort(effects: readonly EffectId[]): void;
   /** Something else happened: `take` looks at its `due` again. */
   nudge(): void;
@@ -29,9 +31,9 @@ interface Queue {
   wake: (() => void) | undefined;
 }
 
-export function openFacts(given: Omit<Stage, "timers">): Facts {
+export function openFacts(stage: Stage): Facts {
   const queue: Queue = {
-    stage: { ...given, timers: new Set() },
+    stage,
     started: new Set(),
     controllers: new Map(),
     ready: [],
@@ -39,6 +41,7 @@ export function openFacts(given: Omit<Stage, "timers">): Facts {
     wake: undefined,
   };
   return {
+    ask: (questions, standing) => questions.flatMap((question) => askOne(queue, question, standing)),
     start: (orders, state) => {
       for (const order of orders) startOne(queue, order, state);
     },
@@ -51,11 +54,20 @@ export function openFacts(given: Omit<Stage, "timers">): Facts {
   };
 }
 
-function startOne(queue: Queue, order: Order, state: RunState): void {
+function askOne(queue: Queue, question: Question, standing: Standing): readonly Fact[] {
+  const id = orderId(question);
+  if (queue.started.has(id)) return [];
+  const answer = put(question, standing, queue.stage);
+  if (!isAwaitable(answer)) return [answer];
+  queue.started.add(id);
+  pushLater(queue, id, Promise.resolve(answer));
+  return [];
+}
+
+function startOne(queue: Queue, order: EffectOrder, state: RunState): void {
   const id = orderId(order);
   if (queue.started.has(id)) return;
   queue.started.add(id);
-  if (order.kind === "judge") return pushLater(queue, id, judged(order, judge(order, queue.stage)));
   const controller = new AbortController();
   queue.controllers.set(order.effect, controller);
   const performed = perform(queue, order, { state, controller }).finally(() => {
@@ -66,14 +78,12 @@ function startOne(queue: Queue, order: Order, state: RunState): void {
 
 async function perform(
   queue: Queue,
-  order: Exclude<Order, JudgeOrder>,
+  order: EffectOrder,
   by: { readonly state: RunState; readonly controller: AbortController },
 ): Promise<Taken> {
   switch (order.kind) {
-    case "model": {
-      const fact = await performModel({ order, ...by }, queue.stage);
-      return fact.kind === "model-settled" ? { ...fact, outcome: judgeReply(queue, fact.outcome) } : fact;
-    }
+    case "model":
+      return performModel({ order, ...by }, queue.stage);
     case "tool":
       return performTool({ order, ...by }, queue.stage);
     case "reconcile":
@@ -81,36 +91,6 @@ async function perform(
     default:
       return order satisfies never;
   }
-}
-
-/** Verdicts that need no waiting join the answer's commit; the others come as facts of their own. */
-function judgeReply(queue: Queue, outcome: ModelOutcome): ModelOutcome {
-  if (outcome.kind !== "reply") return outcome;
-  const isCut = cutFinishes.includes(outcome.finish);
-  const verdicts = callsOf({ parts: outcome.parts } as Message).map(({ call, tool, input }) => {
-    if (isCut) return cutVerdict(outcome.finish);
-    if (input.kind !== "json") return undefined;
-    const order: JudgeOrder = { kind: "judge", call, tool, input: input.value, edited: false, round: 0 };
-    const verdict = judge(order, queue.stage);
-    if (!(verdict instanceof Promise)) return verdict;
-    const id = orderId(order);
-    queue.started.add(id);
-    pushLater(queue, id, judged(order, verdict));
-    return undefined;
-  });
-  return { ...outcome, verdicts };
-}
-
-/** A reply that was cut may have cut its calls too: none of them runs. */
-const cutFinishes: readonly FinishReason[] = ["length", "content-filter", "error"];
-
-function cutVerdict(finish: FinishReason): Verdict {
-  const message = `The reply ended by ${finish}, so its calls may be incomplete; none of them was run`;
-  return { kind: "refuse", code: "invalid-input", message };
-}
-
-async function judged(order: JudgeOrder, verdict: Verdict | Promise<Verdict>): Promise<Fact> {
-  return { kind: "judged", call: order.call, verdict: await verdict };
 }
 
 function pushLater(queue: Queue, id: string, work: Promise<Taken>): void {

@@ -7,9 +7,11 @@ import { errorResult } from "../domain/apply-call.ts";
 import type { RunEnded, Settled } from "../domain/entry.ts";
 import { successorId } from "../domain/ids.ts";
 import type { CallResult } from "../domain/message.ts";
+import { momentId } from "../domain/phase.ts";
 import type { Outcome } from "../domain/run.ts";
 import type { CallState, EffectState } from "../domain/run-state.ts";
 import { type ClosedWhy, type EngineDecision, engine } from "../domain/ticket.ts";
+import { wasRun } from "./advance-calls.ts";
 import { type Draft, emit, wakeBy } from "./draft.ts";
 import { appendResult } from "./take-fact.ts";
 
@@ -37,13 +39,7 @@ export function urgentEnd(draft: Draft): Ending | undefined {
 }
 
 export function finish(draft: Draft, ending: Ending): void {
-  const mine = openEffects(draft).filter((effect) => effect.open?.epoch === draft.at.epoch);
-  const graceEnd = ending.since + draft.at.limits.graceMs;
-  if (mine.length > 0 && draft.at.now < graceEnd) {
-    draft.abort.push(...mine.map((effect) => effect.id));
-    wakeBy(draft, graceEnd);
-    return;
-  }
+  if (stopEffects(draft, ending)) return;
   closeModel(draft);
   for (const call of draft.state.step?.calls ?? []) closeCall(draft, call.index, ending);
   closeTickets(draft, ending);
@@ -56,6 +52,16 @@ export function finish(draft: Draft, ending: Ending): void {
     ...(answer ? { answer: draft.state.answer as number } : {}),
     ...leftUnread(draft, ending.outcome),
   });
+}
+
+/** Aborts what is in flight; true while that may still settle. */
+export function stopEffects(draft: Draft, ending: Ending): boolean {
+  const mine = openEffects(draft).filter((effect) => effect.open?.epoch === draft.at.epoch);
+  const graceEnd = ending.since + draft.at.limits.graceMs;
+  if (mine.length === 0 || draft.at.now >= graceEnd) return false;
+  draft.abort.push(...mine.map((effect) => effect.id));
+  wakeBy(draft, graceEnd);
+  return true;
 }
 
 /**
@@ -96,7 +102,11 @@ function closeCall(draft: Draft, index: number, ending: Ending): void {
 
 /** An open attempt is settled without a ticket: a `once` call as unknown, any other as aborted. */
 function closingResult(draft: Draft, call: CallState): CallResult {
-  if (call.result) return call.result;
+  const result = call.result ?? draft.answered.get(call.id);
+  if (result && isWithheld(draft, call)) {
+    return errorResult("aborted", "The tool ran, but the run ended before plugins had let its result through");
+  }
+  if (result) return result;
   const { effect } = call;
   if (effect?.open) {
     const once = (draft.at.spec(call.tool)?.effect ?? "once") === "once";
@@ -114,6 +124,11 @@ function closingResult(draft: Draft, call: CallState): CallResult {
   }
   if (mayHaveBegun(effect)) return errorResult("aborted", "The run ended after an attempt of this call was lost");
   return errorResult("not-run", "The run ended before this call began");
+}
+
+/** H2: what waits for plugins does not slip past them at the end. */
+function isWithheld({ state }: Draft, call: CallState): boolean {
+  return wasRun(call) && !state.plugins.passed.includes(momentId("after-tool", call.id));
 }
 
 /** Never "not run" of what an attempt that died with its worker may have done. */

@@ -1,9 +1,10 @@
 /** Intents: the only place that writes effect-intended, and so the only place that orders an effect (D1, L3). */
 import { errorResult } from "../domain/apply-call.ts";
 import { toolEffectId } from "../domain/ids.ts";
-import type { CallState, EffectState, StepState } from "../domain/run-state.ts";
+import type { CallState, EffectState, RunState, StepState } from "../domain/run-state.ts";
 import type { ToolSpec } from "../domain/tool.ts";
 import { act, type Draft, resume, wakeBy } from "./draft.ts";
+import { pass } from "./moments.ts";
 import { appendResult } from "./take-fact.ts";
 
 /** How long to wait for a renewal when the lease is too near its end to begin anything. */
@@ -11,6 +12,9 @@ const renewalWaitMs = 50;
 
 export function intendModel(draft: Draft, step: StepState): void {
   if (!mayBegin(draft)) return;
+  const isFirst = step.model.attempt === 0;
+  if (isFirst && !(pass(draft, "context-ready") && pass(draft, "before-model"))) return;
+  if (draft.state.plugins.stop || isHeld(draft.state)) return;
   const { limits, startBy } = draft.at;
   const attempt = {
     effect: step.model.id,
@@ -39,7 +43,9 @@ export function intendCall(draft: Draft, call: CallState): boolean {
     appendResult(draft, call.id, errorResult("outcome-unknown", why));
     return true;
   }
-  if (!mayBegin(draft) || inFlight(draft, call.tool) >= spec.concurrency) return false;
+  if (!mayBegin(draft) || inFlight(draft, call.tool) >= spec.concurrency || isKeyTaken(draft, spec)) return false;
+  if (!call.effect && !pass(draft, "before-tool", { subject: call.id })) return false;
+  if (isHeld(draft.state)) return false;
   const effect = toolEffectId(call.id, call.keyGeneration);
   const attempt = {
     effect,
@@ -81,8 +87,21 @@ function inFlight(draft: Draft, tool: ToolSpec["name"]): number {
   return calls.filter((call) => call.tool === tool && call.status === "running").length;
 }
 
+/** Calls that write the same exclusive state key run one at a time. */
+function isKeyTaken(draft: Draft, { writes = [] }: ToolSpec): boolean {
+  const exclusive = writes.filter((name) => draft.at.keys.get(name)?.merge === "exclusive");
+  if (exclusive.length === 0) return false;
+  const running = draft.state.step?.calls.filter((call) => call.status === "running") ?? [];
+  return running.some(({ tool }) => draft.at.spec(tool)?.writes?.some((name) => exclusive.includes(name)));
+}
+
+/** A plugin has asked somebody something: nothing new begins before it is answered. */
+export function isHeld(state: RunState): boolean {
+  return state.tickets.some((ticket) => ticket.plugin !== undefined);
+}
+
 function mayBegin(draft: Draft): boolean {
-  if (draft.state.pause || draft.at.leaving) return false;
+  if (draft.state.pause || draft.state.plugins.stop || isHeld(draft.state) || draft.at.leaving) return false;
   if (draft.at.elapsed < draft.at.beginBy) return true;
   wakeBy(draft, draft.at.now + renewalWaitMs);
   return false;

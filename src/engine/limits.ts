@@ -4,8 +4,10 @@ export interface EngineLimits {
   /** A model call without an end is given up after this. */
   readonly modelTimeoutMs: number;
   readonly modelAttempts: number;
-  /** A check of a call (schema, approval rule) that takes longer refuses it. */
-  readonly judgeTimeoutMs: number;
+  /** Attempts of one tool call that plugins may ask for. */
+  readonly callAttempts: number;
+  /** All hooks of a phase together, or a check of a call (schema, approval rule): what takes longer has failed. */
+  readonly phaseTimeoutMs: number;
   /** How long aborted effects may take to settle before the run ends without them. */
   readonly graceMs: number;
   /** A pause longer than this gives the lease back. */
@@ -23,7 +25,8 @@ export interface EngineLimits {
 export const defaultLimits: EngineLimits = {
   modelTimeoutMs: 300_000,
   modelAttempts: 5,
-  judgeTimeoutMs: 30_000,
+  callAttempts: 16,
+  phaseTimeoutMs: 30_000,
   graceMs: 5_000,
   parkAfterMs: 2_000,
   crashes: 4,

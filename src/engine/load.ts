@@ -3,7 +3,9 @@ import { fold, foldAll } from "../domain/apply.ts";
 import type { Entry, InputReceived, RunCreated } from "../domain/entry.ts";
 import { HoldfastError } from "../domain/errors.ts";
 import { foldVersion, type RunState } from "../domain/run-state.ts";
+import { type Slots, slotOf } from "../domain/state-slots.ts";
 import type { RunKey, Store } from "../ports/store.ts";
+import type { ThreadKey } from "../ports/thread-store.ts";
 import { openTranscript, type Transcript } from "./transcript.ts";
 
 const page = 256;
@@ -11,6 +13,8 @@ const page = 256;
 export interface Loaded {
   readonly state: RunState;
   readonly transcript: Transcript;
+  /** The thread's state now: while the run is at work, nobody else writes it. */
+  readonly threadBase: Slots;
   /** Seq of the snapshot that was used, 0 for none. */
   readonly snapshotSeq: number;
 }
@@ -20,6 +24,8 @@ export async function load(
   deps: {
     readonly store: Store;
     readonly window: number;
+    /** The agent has state keys of the thread. */
+    readonly readsThread: boolean;
   },
 ): Promise<Loaded> {
   const { store } = deps;
@@ -29,7 +35,13 @@ export async function load(
   const { input } = created as Entry & RunCreated;
   const transcript = openTranscript({ messages, input, limit: deps.window });
   for (const pending of state.inbox) transcript.take(await entryAt(key, pending.seq, store));
-  return { state, transcript, snapshotSeq };
+  const threadBase = deps.readsThread ? await readThreadState(key, store) : {};
+  return { state, transcript, threadBase, snapshotSeq };
+}
+
+async function readThreadState(key: ThreadKey, store: Store): Promise<Slots> {
+  const slots = await store.threadState(key);
+  return Object.fromEntries(slots.map(({ key: name, version, value }) => [name, slotOf(value, version)]));
 }
 
 export async function loadState(key: RunKey, store: Store): Promise<{ state: RunState; snapshotSeq: number }> {

@@ -10,6 +10,7 @@ export function nobody(name: string): BoundAgent {
     name,
     model: { description: { provider: "none", model: "none" }, call: refuse },
     tools: { spec: () => undefined, judge: refuse, execute: refuse, apply: refuse, reconcile: refuse },
+    plugins: { keys: new Map(), context: [], open: () => [] },
     shown: [],
     instructions: refuse,
   };

@@ -1,12 +1,13 @@
 /** Carries out one order and says, as a fact, how it ended. Never rejects for what user code does. */
-import type { Verdict } from "../domain/entry.ts";
+import type { PluginRun } from "../domain/plugin.ts";
 import type { RunState } from "../domain/run-state.ts";
+import type { Slots } from "../domain/state-slots.ts";
+import type { OpenPlugin } from "../ports/plugin-runner.ts";
 import { callModel, modelFailure } from "./call-model.ts";
 import type { BoundAgent, EngineDeps } from "./deps.ts";
 import { brokenEnd, type Ended, reconcileLost, runTool } from "./run-tools.ts";
-import { settleWithin } from "./settle-within.ts";
 import type { Transcript } from "./transcript.ts";
-import type { Fact, JudgeOrder, ModelOrder, PreparedFact, ReconcileOrder, ToolOrder } from "./work.ts";
+import type { Fact, ModelOrder, PreparedFact, ReconcileOrder, ToolOrder } from "./work.ts";
 
 export interface Stage extends EngineDeps {
   readonly boundAgent: BoundAgent;
@@ -14,6 +15,12 @@ export interface Stage extends EngineDeps {
   readonly epoch: number;
   readonly storeNow: () => number;
   readonly timers: Set<() => void>;
+  /** This run's own instances, in the order in which they are asked. */
+  readonly plugins: readonly OpenPlugin[];
+  readonly pluginRun: PluginRun;
+  readonly toolNames: readonly string[];
+  /** The thread's state when the run was taken up. */
+  readonly threadBase: Slots;
   /** A result that no longer changes anything. */
   readonly late: (fact: Fact) => void;
 }
@@ -27,16 +34,18 @@ export interface Performance<Wanted> {
 
 export async function performModel(what: Performance<ModelOrder>, stage: Stage): Promise<Fact> {
   const { effect, attempt } = what.order;
-  const call = { ...what, transcript: stage.transcript, agent: stage.boundAgent };
-  const outcome = await callModel(call, stage).catch(modelFailure);
+  const outcome = await callModel({ ...what, stage }).catch(modelFailure);
   return { kind: "model-settled", effect, attempt, outcome };
 }
 
 export async function performTool(what: Performance<ToolOrder>, stage: Stage): Promise<Fact | PreparedFact> {
   const { effect, attempt, call, tool, timeoutMs } = what.order;
-  const { boundAgent: agent, epoch, storeNow } = stage;
+  const { boundAgent: agent, epoch, storeNow, threadBase } = stage;
   const fact = (ended: Ended): Fact => ({ kind: "tool-settled", effect, attempt, call, ...ended });
-  const running = runTool({ ...what, agent, epoch, storeNow, late: (ended) => stage.late(fact(ended)) }, stage);
+  const running = runTool(
+    { ...what, agent, epoch, storeNow, threadBase, late: (ended) => stage.late(fact(ended)) },
+    stage,
+  );
   const end = await running.catch((cause: unknown) => brokenEnd(what.order, agent.tools.spec(tool), cause));
   return "settled" in end ? fact(end) : { kind: "tool-prepared", effect, attempt, call, tool, timeoutMs, ...end };
 }
@@ -47,19 +56,4 @@ export async function performReconcile(order: ReconcileOrder, stage: Stage): Pro
     brokenEnd(order, stage.boundAgent.tools.spec(order.tool), cause),
   );
   return { kind: "tool-settled", effect, attempt, call, ...ended };
-}
-
-/** A plain verdict when nothing had to be waited for. */
-export function judge(order: JudgeOrder, stage: Stage): Verdict | Promise<Verdict> {
-  const { tool, input, edited } = order;
-  const verdict = stage.boundAgent.tools.judge({ tool, input, edited });
-  return verdict instanceof Promise ? inTime(verdict, stage) : verdict;
-}
-
-/** A check that hangs never lets a call through. */
-async function inTime(verdict: Promise<Verdict>, stage: Stage): Promise<Verdict> {
-  const within = await settleWithin(verdict, stage.limits.judgeTimeoutMs, stage);
-  if (within.kind === "value") return within.value;
-  const message = `Checking the call did not end within ${stage.limits.judgeTimeoutMs} ms`;
-  return { kind: "refuse", code: "tool-failed", message };
 }

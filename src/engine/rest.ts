@@ -23,10 +23,14 @@ export function rest(draft: Draft): void {
   if (draft.state.status === "running") wait(draft);
 }
 
-export function openQuarantine(draft: Draft): void {
-  if (!has(draft.state, "quarantined")) openQuarantined(draft);
+export function openQuarantine(draft: Draft, why: string): void {
+  if (!has(draft.state, "quarantined")) openQuarantined(draft, why);
   if (draft.state.status === "running") wait(draft);
   wakeBy(draft, draft.state.created.deadlineAt);
+}
+
+export function gettingNowhere({ at }: Draft): string {
+  return `Claimed ${at.crashes - 1} times in a row without getting anywhere; it may be killing its process`;
 }
 
 /** D8. */

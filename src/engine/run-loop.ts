@@ -11,16 +11,17 @@ import type { Entry } from "../domain/entry.ts";
 import { foldVersion, type RunState } from "../domain/run-state.ts";
 import type { HeldClaim } from "../ports/dispatcher.ts";
 import type { Claim } from "../ports/store.ts";
-import { decide, type Next } from "./decide.ts";
+import { observe } from "./ask.ts";
+import { decide, proceed } from "./decide.ts";
 import type { EngineDeps } from "./deps.ts";
-import { openFacts } from "./facts.ts";
-import { load, readAfter } from "./load.ts";
-import { nobody } from "./nobody.ts";
+import type { Draft } from "./draft.ts";
+import { readAfter } from "./load.ts";
+import { openRun } from "./open.ts";
 import { persist } from "./retry.ts";
 import { circumstances, type Running, takeEntries } from "./running.ts";
-import { isOpen } from "./take-fact.ts";
-import type { Fact } from "./work.ts";
-import { transact, write } from "./write.ts";
+import { isOpen, withAnswers } from "./take-fact.ts";
+import { type Fact, isQuestion } from "./work.ts";
+import { type Next, transact, write } from "./write.ts";
 
 export async function runLoop(held: HeldClaim, deps: EngineDeps): Promise<RunState> {
   const running = await open(held, deps);
@@ -30,7 +31,7 @@ export async function runLoop(held: HeldClaim, deps: EngineDeps): Promise<RunSta
       if ((await transact(running, ready)) === "fenced") return abandon(running); // R2
       continue;
     }
-    const next = decide(running.state, running.offered, circumstances(running));
+    const next = decideAll(running);
     const answer = await write(running, next);
     if (answer === "fenced") return abandon(running); // R2
     if (answer === "behind") continue; // R3
@@ -49,35 +50,33 @@ function hasLeft(next: Next): boolean {
 }
 
 async function open(held: HeldClaim, deps: EngineDeps): Promise<Running> {
-  const { claim } = held;
-  const boundAgent = deps.agent(claim.agent) ?? nobody(claim.agent);
-  const patience = { clock: deps.clock, logger: deps.logger, signal: held.lost };
-  const loaded = await persist(`Loading run ${claim.run}`, patience, () =>
-    load(claim, { store: deps.store, window: deps.limits.window }),
-  );
-  const late = (fact: Fact): void => keepAsEvidence(fact, claim, deps);
-  const { transcript } = loaded;
-  const facts = openFacts({ ...deps, boundAgent, transcript, epoch: claim.epoch, storeNow: held.storeNow, late });
-  const running: Running = {
-    held,
-    claim,
-    deps,
-    facts,
-    loaded,
-    state: loaded.state,
-    offered: [],
-    prepared: [],
-    moved: 0,
-    snapshotSeq: loaded.snapshotSeq,
-    knowsLeaving: false,
-  };
+  const running = await openRun(held, deps, (fact) => keepAsEvidence(fact, held.claim, deps));
   held.onMoved((seq) => {
     running.moved = Math.max(running.moved, seq);
-    if (seq > running.state.seq) facts.nudge();
+    if (seq > running.state.seq) running.facts.nudge();
   });
-  held.lost.addEventListener("abort", () => facts.nudge(), { once: true });
-  held.leaving.addEventListener("abort", () => facts.nudge(), { once: true });
+  held.lost.addEventListener("abort", () => running.facts.nudge(), { once: true });
+  held.leaving.addEventListener("abort", () => running.facts.nudge(), { once: true });
   return running;
+}
+
+/** Decides, puts the questions that came up, and decides on with what was answered at once. */
+function decideAll(running: Running): Next {
+  const draft = decide(running.state, running.offered, circumstances(running));
+  for (;;) {
+    const facts = running.facts.ask(draft.start.filter(isQuestion), draft);
+    if (facts.length === 0) break;
+    proceed(draft, facts);
+  }
+  running.quiet = quietAfter(running, draft);
+  return { ...draft, entries: withAnswers(draft), start: draft.start.filter((order) => !isQuestion(order)) };
+}
+
+/** Of an ended step nobody asks any more. */
+function quietAfter({ quiet, state }: Running, draft: Draft): ReadonlySet<string> {
+  const isSameStep = state.step?.step === draft.state.step?.step;
+  if (draft.quiet.size === 0 && isSameStep) return quiet;
+  return new Set([...(isSameStep ? quiet : []), ...draft.quiet]);
 }
 
 async function take(running: Running, wakeAt: number | undefined): Promise<void> {
@@ -92,7 +91,7 @@ async function take(running: Running, wakeAt: number | undefined): Promise<void>
   }
   for (const fact of facts) {
     if (fact.kind === "tool-prepared") running.prepared = [...running.prepared, fact];
-    else if (fact.kind !== "judged" && !isOpen(running, fact)) keepAsEvidence(fact, running.claim, running.deps);
+    else if ("effect" in fact && !isOpen(running, fact)) keepAsEvidence(fact, running.claim, running.deps);
     else running.offered = [...running.offered, fact];
   }
 }
@@ -115,14 +114,22 @@ async function keepSnapshot(running: Running): Promise<void> {
 function abandon(running: Running): RunState {
   running.deps.counts.leasesLost += 1;
   for (const fact of running.offered) keepAsEvidence(fact, running.claim, running.deps);
-  running.facts.abandon();
+  closeAll(running);
   return running.state;
 }
 
 /** R4: whatever a finished run left running (deaf calls) may only add evidence. */
-function leave(running: Running): RunState {
-  running.facts.abandon();
-  return running.state;
+async function leave(running: Running): Promise<RunState> {
+  const { state, stage } = running;
+  const { outcome } = state;
+  if (outcome) await observe({ phase: "after-run", outcome }, { state, entries: [] }, stage);
+  closeAll(running);
+  return state;
+}
+
+function closeAll({ facts, plugins }: Running): void {
+  facts.abandon();
+  for (const plugin of plugins) plugin.close();
 }
 
 function keepAsEvidence(fact: Fact, claim: Claim, deps: EngineDeps): void {

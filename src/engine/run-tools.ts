@@ -8,13 +8,17 @@
  * T4 A result that is not JSON is told as such, never dropped and never stored half.
  */
 import { errorResult } from "../domain/apply-call.ts";
+import type { SetState } from "../domain/command.ts";
 import { isToolFailure } from "../domain/errors.ts";
 import { type JsonCheck, messageOf, shortened, toJson } from "../domain/json.ts";
 import type { CallErrorCode } from "../domain/message.ts";
 import type { RunState } from "../domain/run-state.ts";
-import { type ToolContext, type ToolSpec, toldToModel } from "../domain/tool.ts";
+import type { Slots } from "../domain/state-slots.ts";
+import type { StateSpace } from "../domain/state-space.ts";
+import { type ToolContext, type ToolSpec, type ToolState, toldToModel } from "../domain/tool.ts";
 import type { BoundAgent, EngineDeps } from "./deps.ts";
 import { settleWithin, type Timing, type Within, wait } from "./settle-within.ts";
+import { openToolState } from "./tool-state.ts";
 import type { Fact, PreparedFact, ReconcileOrder, ToolOrder } from "./work.ts";
 
 export interface ToolCall {
@@ -23,27 +27,30 @@ export interface ToolCall {
   readonly agent: BoundAgent;
   readonly epoch: number;
   readonly storeNow: () => number;
+  /** The thread's state when the run was taken up. */
+  readonly threadBase: Slots;
   /** What came in after the attempt was given up. */
   readonly late: (ended: Ended) => void;
   readonly controller: AbortController;
 }
 
 type TimedDeps = EngineDeps & Timing;
-export type Ended = Pick<Extract<Fact, { kind: "tool-settled" }>, "settled" | "result">;
+export type Ended = Pick<Extract<Fact, { kind: "tool-settled" }>, "settled" | "result" | "writes">;
 /** A transactional call has only read so far. */
-type Prepared = Pick<PreparedFact, "apply">;
+type Prepared = Pick<PreparedFact, "apply" | "writes">;
 
 export async function runTool(call: ToolCall, deps: TimedDeps): Promise<Ended | Prepared> {
   const { order, agent, controller } = call;
   const spec = agent.tools.spec(order.tool);
-  const context = contextOf(call, deps);
+  const { state, writes } = openToolState(spaceFor(call), spec);
+  const context = contextOf(call, state, deps);
   if (!spec || deps.clock.monotonic() >= order.beginBy) return { settled: { kind: "not-made" } }; // T1
   const attempt = agent.tools.execute(order.tool, order.input, context);
   const within = await settleWithin(attempt, order.timeoutMs, deps);
   if (within.kind === "value") {
-    if (spec.effect !== "transactional") return valueEnd(within.value);
+    if (spec.effect !== "transactional") return withWrites(valueEnd(within.value), writes());
     const prepared = within.value;
-    return { apply: (tx) => agent.tools.apply(order.tool, { tx, prepared, context }) };
+    return { apply: (tx) => agent.tools.apply(order.tool, { tx, prepared, context }), writes };
   }
   if (within.kind === "threw" && isToolFailure(within.cause)) return refusedEnd("tool-failed", show(within));
   const aborted = controller.signal.aborted;
@@ -59,6 +66,15 @@ export async function runTool(call: ToolCall, deps: TimedDeps): Promise<Ended | 
   return within.kind === "timeout"
     ? refusedEnd("timed-out", timeoutText(order))
     : refusedEnd("tool-failed", show(within));
+}
+
+/** What its code wrote belongs to a call that gave a value, and to no other. */
+function withWrites(ended: Ended, writes: readonly SetState[]): Ended {
+  return writes.length === 0 || ended.settled.kind !== "done" ? ended : { ...ended, writes };
+}
+
+function spaceFor({ state, agent, threadBase }: ToolCall): StateSpace {
+  return { keys: agent.plugins.keys, run: state.slots, thread: state.threadSlots, base: threadBase };
 }
 
 /** T2, T3 for an attempt of this process. */
@@ -135,10 +151,11 @@ function refusedEnd(code: CallErrorCode, message: string): Ended {
   return { settled: { kind: "refused", code, message }, result: errorResult(code, message) };
 }
 
-function contextOf(call: ToolCall, deps: EngineDeps): ToolContext {
+function contextOf(call: ToolCall, access: ToolState, deps: EngineDeps): ToolContext {
   const { order, state, controller } = call;
   const { run, thread } = state.created.identity;
   return {
+    state: access,
     idempotencyKey: order.key,
     signal: controller.signal,
     runId: run,

@@ -1,13 +1,16 @@
 /** A run in the hands of the loop: what it knows, and what has happened that is not committed yet. */
 import { fold } from "../domain/apply.ts";
 import type { Entry } from "../domain/entry.ts";
+import type { Phase } from "../domain/phase.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { HeldClaim } from "../ports/dispatcher.ts";
+import type { OpenPlugin } from "../ports/plugin-runner.ts";
 import type { Claim } from "../ports/store.ts";
-import type { EngineDeps } from "./deps.ts";
+import type { BoundAgent, EngineDeps } from "./deps.ts";
 import type { Circumstances } from "./draft.ts";
 import type { Facts } from "./facts.ts";
 import type { Loaded } from "./load.ts";
+import type { Stage } from "./perform.ts";
 import type { Fact, PreparedFact } from "./work.ts";
 
 export interface Running {
@@ -16,6 +19,13 @@ export interface Running {
   readonly deps: EngineDeps;
   readonly facts: Facts;
   readonly loaded: Loaded;
+  readonly boundAgent: BoundAgent;
+  readonly plugins: readonly OpenPlugin[];
+  /** Why this process cannot go on with the run although it has the agent, if that is so. */
+  readonly broken: string | undefined;
+  /** Moments of which nothing had to be written, of the present step. */
+  quiet: ReadonlySet<string>;
+  readonly stage: Stage;
   state: RunState;
   /** Taken, not yet committed. */
   offered: readonly Fact[];
@@ -43,11 +53,22 @@ export function circumstances(running: Running): Circumstances {
     mayStart: claim.mayStart,
     crashes: claim.crashes,
     capable: deps.agent(claim.agent) !== undefined,
+    broken: running.broken,
+    hooked: (phase) => isHooked(running, phase),
+    quiet: running.quiet,
+    keys: running.boundAgent.plugins.keys,
+    threadBase: running.loaded.threadBase,
     threadPosition: claim.threadPosition,
     limits: deps.limits,
     hash: deps.hash,
     spec: (tool) => deps.agent(claim.agent)?.tools.spec(tool),
   };
+}
+
+/** What plugins say at every model call is said in before-run. */
+function isHooked({ plugins, boundAgent }: Running, phase: Phase): boolean {
+  if (phase === "before-run" && boundAgent.plugins.context.length > 0) return true;
+  return plugins.some((plugin) => plugin.hooks.has(phase));
 }
 
 export function takeEntries(running: Running, entries: readonly Entry[]): void {

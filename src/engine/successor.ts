@@ -2,16 +2,20 @@
  * The run that reads what another has left unread. It is born in the commit that ends the other (S8), so that between
  * the two no input is lost and none is read twice.
  */
-import type { RunCreated, RunEnded } from "../domain/entry.ts";
+import type { EntryBody, RunCreated, RunEnded } from "../domain/entry.ts";
 import { HoldfastError } from "../domain/errors.ts";
 import { type RunId, successorKey } from "../domain/ids.ts";
 import type { Message } from "../domain/message.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { Birth } from "../ports/store.ts";
-import type { Next } from "./decide.ts";
 import type { EngineDeps } from "./deps.ts";
 import { persist } from "./retry.ts";
 import type { Transcript } from "./transcript.ts";
+
+interface Ended {
+  readonly entries: readonly EntryBody[];
+  readonly state: RunState;
+}
 
 interface Heritage {
   readonly transcript: Transcript;
@@ -20,7 +24,7 @@ interface Heritage {
 }
 
 /** Undefined when the commit ends nothing, or nothing was left unread. */
-export async function successorOf({ entries, state }: Next, heritage: Heritage): Promise<Birth | undefined> {
+export async function successorOf({ entries, state }: Ended, heritage: Heritage): Promise<Birth | undefined> {
   const successor = endOf(entries)?.successor;
   if (successor === undefined) return undefined;
   const { deps, signal, transcript } = heritage;
@@ -38,7 +42,7 @@ export async function successorOf({ entries, state }: Next, heritage: Heritage):
   return { key: entry.request.key, requestHash, entry, manifest };
 }
 
-function endOf(entries: Next["entries"]): RunEnded | undefined {
+function endOf(entries: Ended["entries"]): RunEnded | undefined {
   const last = entries.at(-1);
   return last?.type === "run-ended" ? last : undefined;
 }

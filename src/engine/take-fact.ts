@@ -1,12 +1,14 @@
 /** Turns what has happened into entries. Nothing here starts anything. */
-import type { Verdict } from "../domain/entry.ts";
+import { errorResult } from "../domain/apply-call.ts";
+import type { EntryBody, Verdict } from "../domain/entry.ts";
 import { replyId, resultId } from "../domain/ids.ts";
 import type { CallResult, Message } from "../domain/message.ts";
-import { callsOf } from "../domain/message.ts";
 import type { CallState } from "../domain/run-state.ts";
 import { act, type Draft, emit } from "./draft.ts";
+import { takeRan } from "./moments.ts";
 import { retryAt } from "./retry.ts";
 import type { Fact, ModelOutcome } from "./work.ts";
+import { writeState } from "./write-state.ts";
 
 export function takeFact(draft: Draft, fact: Fact): void {
   switch (fact.kind) {
@@ -16,12 +18,14 @@ export function takeFact(draft: Draft, fact: Fact): void {
       return takeTool(draft, fact);
     case "judged":
       return takeVerdict(draft, fact.call, fact.verdict);
+    case "phase-ran":
+      return takeRan(draft, fact.order, fact.ran);
     default:
       fact satisfies never;
   }
 }
 
-type OpenFact = Exclude<Fact, { kind: "judged" }>;
+type OpenFact = Extract<Fact, { effect: unknown }>;
 
 /** D2. */
 export function isOpen(draft: Pick<Draft, "state">, fact: Pick<OpenFact, "effect" | "attempt">): boolean {
@@ -69,17 +73,25 @@ function takeReply(
   const { usage, finish } = reply;
   act(draft, { type: "effect-settled", effect, attempt, result: { kind: "done", message: message.id, usage, finish } });
   act(draft, { type: "message-appended", body: { kind: "here", message } });
-  for (const [index, part] of callsOf(message).entries()) {
-    const verdict = reply.verdicts[index];
-    if (verdict) takeVerdict(draft, part.call, verdict);
-  }
 }
 
 function takeTool(draft: Draft, fact: Extract<Fact, { kind: "tool-settled" }>): void {
   if (!isOpen(draft, fact)) return;
-  const { effect, attempt, settled: result } = fact;
-  act(draft, { type: "effect-settled", effect, attempt, result });
-  if (fact.result) appendResult(draft, fact.call, fact.result);
+  const { effect, attempt, settled } = fact;
+  const by = draft.state.step?.calls.find((call) => call.id === fact.call)?.tool ?? "?";
+  const unkept =
+    fact.writes &&
+    writeState(
+      draft,
+      fact.writes.map((write) => ({ by, write })),
+    );
+  const result = unkept
+    ? errorResult("invalid-result", `The tool ran, but its state cannot be kept: ${unkept.problem}`)
+    : fact.result;
+  act(draft, { type: "effect-settled", effect, attempt, result: settled });
+  if (!result) return;
+  if (draft.at.hooked("after-tool")) draft.answered.set(fact.call, result);
+  else appendResult(draft, fact.call, result);
 }
 
 function takeVerdict(draft: Draft, id: CallState["id"], verdict: Verdict): void {
@@ -90,7 +102,7 @@ function takeVerdict(draft: Draft, id: CallState["id"], verdict: Verdict): void 
 
 /** A person's edit that the worker's schema refuses opens a new ticket that names the problem. */
 function askAgain(verdict: Verdict): Verdict {
-  if (verdict.kind !== "refuse") return verdict;
+  if (verdict.kind !== "refuse" || verdict.by !== undefined) return verdict;
   return { kind: "ask", ticket: "approval", prompt: "The edited input does not fit", problem: verdict.message };
 }
 
@@ -107,4 +119,21 @@ export function appendResult(draft: Draft, id: CallState["id"], result: CallResu
     producer: { run, step: draft.state.step?.step ?? 0 },
   };
   emit(draft, { type: "message-appended", body: { kind: "here", message } });
+}
+
+/** What tools answered and nobody has passed on unchanged is written with the settlement, or it would be lost. */
+export function withAnswers(draft: Draft): readonly EntryBody[] {
+  if (draft.answered.size === 0) return draft.entries;
+  const passedOn = new Set(draft.entries.flatMap(resultsIn));
+  return draft.entries.map((entry) => {
+    if (entry.type !== "effect-settled") return entry;
+    const call = draft.state.step?.calls.find((each) => each.effect?.id === entry.effect);
+    const answered = call && draft.answered.get(call.id);
+    return answered && !passedOn.has(answered) ? { ...entry, answered } : entry;
+  });
+}
+
+function resultsIn(entry: EntryBody): readonly CallResult[] {
+  if (entry.type !== "message-appended" || entry.body.kind !== "here") return [];
+  return entry.body.message.parts.flatMap((part) => (part.type === "tool-result" ? [part.result] : []));
 }

@@ -1,4 +1,5 @@
 /** The tickets a run opens. An answer must carry `hash`, so it can only be about exactly what was shown. */
+import type { OpenTicket } from "../domain/command.ts";
 import { type CallId, type RunId, ticketId } from "../domain/ids.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { CallState } from "../domain/run-state.ts";
@@ -14,6 +15,8 @@ interface Question {
   readonly problem?: string | undefined;
   readonly decidableFrom?: number | undefined;
   readonly dueAt?: number;
+  readonly name?: string;
+  readonly plugin?: string;
 }
 
 export function openAsk(draft: Draft, call: CallState): void {
@@ -46,9 +49,8 @@ export function openTimer(draft: Draft, dueAt: number): void {
   open(draft, { kind: "timer", subject: created.identity.run, generation: timers + 1, prompt, dueAt });
 }
 
-export function openQuarantined(draft: Draft): void {
+export function openQuarantined(draft: Draft, prompt: string): void {
   const { created, quarantines } = draft.state;
-  const prompt = `Claimed ${draft.at.crashes - 1} times in a row without getting anywhere; it may be killing its process`;
   open(draft, { kind: "quarantined", subject: created.identity.run, generation: quarantines + 1, prompt });
 }
 
@@ -57,6 +59,15 @@ export function openMissingCapability(draft: Draft): void {
   const { run, agent } = created.identity;
   const prompt = `No worker has agent ${agent}; start one that does, or cancel the run`;
   open(draft, { kind: "missing-capability", subject: run, generation: missed + 1, prompt });
+}
+
+export function openPluginTicket(
+  draft: Draft,
+  by: Pick<OpenTicket, "name" | "prompt"> & { readonly plugin: string },
+): void {
+  const { created, plugins } = draft.state;
+  const { plugin, name, prompt } = by;
+  open(draft, { kind: "input", subject: created.identity.run, generation: plugins.opened + 1, prompt, name, plugin });
 }
 
 export function ticketOf(draft: Draft, call: CallState): TicketRecord | undefined {
@@ -72,7 +83,7 @@ function ticketCall(draft: Draft, call: CallState): TicketCall {
 
 function open(draft: Draft, question: Question): void {
   const { identity, deadlineAt } = draft.state.created;
-  const { kind, subject, generation, prompt, call, problem, decidableFrom, dueAt } = question;
+  const { kind, subject, generation, prompt, call, problem, decidableFrom, dueAt, name, plugin } = question;
   const id = ticketId(subject, kind, generation);
   const shown: JsonValue = { id, kind, prompt, call: call ? { ...call } : null };
   const ticket: TicketRecord = {
@@ -86,6 +97,8 @@ function open(draft: Draft, question: Question): void {
     hash: draft.at.hash.sha256(draft.at.hash.canonical(shown)),
     prompt,
     ...(call ? { call } : {}),
+    ...(name === undefined ? {} : { name }),
+    ...(plugin === undefined ? {} : { plugin }),
     ...(problem === undefined ? {} : { problem }),
     openedAt: draft.at.now,
     ...(decidableFrom === undefined ? {} : { decidableFrom }),

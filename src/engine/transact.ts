@@ -18,7 +18,7 @@ import { type Circumstances, openDraft } from "./draft.ts";
 import { urgentEnd } from "./finish.ts";
 import { valueEnd } from "./run-tools.ts";
 import { settleWithin } from "./settle-within.ts";
-import { isOpen, takeFact } from "./take-fact.ts";
+import { isOpen, takeFact, withAnswers } from "./take-fact.ts";
 import type { Fact, PreparedFact } from "./work.ts";
 
 export interface Moment {
@@ -48,8 +48,8 @@ function settlement(fact: PreparedFact, value: unknown, { state, at }: Moment): 
   const ended = valueEnd(value);
   if (ended.settled.kind === "refused") throw new ToolFailure(`${ended.settled.message}; it was undone`); // X2
   const draft = openDraft(state, at);
-  takeFact(draft, settledFact(fact, ended));
-  return draft.entries;
+  takeFact(draft, settledFact(fact, { ...ended, writes: fact.writes() }));
+  return withAnswers(draft);
 }
 
 async function inTime(work: Promise<unknown>, { tool, timeoutMs }: PreparedFact, clock: Clock): Promise<unknown> {
@@ -81,7 +81,7 @@ function refused(fact: PreparedFact, code: CallErrorCode, message: string): Fact
 
 function settledFact(
   { effect, attempt, call }: PreparedFact,
-  ended: Pick<Extract<Fact, { kind: "tool-settled" }>, "settled" | "result">,
+  ended: Pick<Extract<Fact, { kind: "tool-settled" }>, "settled" | "result" | "writes">,
 ): Fact {
   return { kind: "tool-settled", effect, attempt, call, ...ended };
 }

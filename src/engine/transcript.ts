@@ -1,11 +1,12 @@
 /** The messages a model call sees: the newest of the thread, and this run's own input. A bounded cache. */
-import type { Entry } from "../domain/entry.ts";
+import type { Entry, EntryBody, MessageAppended } from "../domain/entry.ts";
 import type { Message } from "../domain/message.ts";
 
 export interface Transcript {
   /** Takes what an entry adds, in journal order. */
   take(entry: Entry): void;
-  window(): readonly Message[];
+  /** With what these entries will add once they are committed. */
+  window(pending?: readonly EntryBody[]): readonly Message[];
   /** An input that was received at this seq and not appended yet. */
   received(seq: number): Message | undefined;
 }
@@ -22,13 +23,17 @@ export function openTranscript(seed: TranscriptSeed): Transcript {
   const messages: Message[] = [];
   const received = new Map<number, Message>();
   let trimmed = false;
-  const append = (message: Message | undefined): void => {
-    if (!message) return;
+  const append = (message: Message): void => {
     insert(messages, message);
     if (messages.length <= seed.limit * 2) return;
     // Trimmed in blocks, so that a long run pays for it once in a while and memory stays flat.
     messages.splice(0, border(messages, seed.limit));
     trimmed = true;
+  };
+  const bodyOf = ({ body }: MessageAppended): readonly Message[] => {
+    if (body.kind === "here") return [body.message];
+    const message = body.kind === "created" ? seed.input[body.index] : received.get(body.from);
+    return message ? [message] : [];
   };
   for (const message of seed.messages) append(message);
   const knowsInput = messages.some((message) => message.id === seed.input[0]?.id);
@@ -36,17 +41,15 @@ export function openTranscript(seed: TranscriptSeed): Transcript {
     take(entry) {
       if (entry.type === "input-received") received.set(entry.seq, entry.message);
       if (entry.type !== "message-appended") return;
-      const { body } = entry;
-      if (body.kind === "here") append(body.message);
-      else if (body.kind === "created") append(seed.input[body.index]);
-      else {
-        append(received.get(body.from));
-        received.delete(body.from);
-      }
+      for (const message of bodyOf(entry)) append(message);
+      if (entry.body.kind === "input") received.delete(entry.body.from);
     },
-    window() {
-      const newest = cut(messages, seed.limit);
-      const lost = trimmed || newest.length < messages.length || !knowsInput;
+    window(pending = []) {
+      const more = pending.flatMap((entry) => (entry.type === "message-appended" ? bodyOf(entry) : []));
+      const all = more.length === 0 ? messages : [...messages];
+      for (const message of more) insert(all, message);
+      const newest = cut(all, seed.limit);
+      const lost = trimmed || newest.length < all.length || !knowsInput;
       return lost ? withInput(newest, seed.input) : newest;
     },
     received: (seq) => received.get(seq),

@@ -1,11 +1,14 @@
 /** What the loop works on: facts taken but not yet committed, and orders that a commit has allowed. */
+import type { SetState } from "../domain/command.ts";
 import type { FinishReason, Settled, Verdict } from "../domain/entry.ts";
 import type { ErrorRecord, RetryClass } from "../domain/errors.ts";
 import type { CallId, EffectId } from "../domain/ids.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { CallResult, Part } from "../domain/message.ts";
-import type { Usage } from "../domain/run.ts";
+import type { Phase } from "../domain/phase.ts";
+import type { Outcome, Usage } from "../domain/run.ts";
 import type { CallState } from "../domain/run-state.ts";
+import type { Ran } from "./hooks.ts";
 
 export type ModelOutcome =
   | {
@@ -13,8 +16,6 @@ export type ModelOutcome =
       readonly parts: readonly Part[];
       readonly finish: FinishReason;
       readonly usage: Usage;
-      /** By call index; undefined where the verdict has to be waited for. */
-      readonly verdicts: readonly (Verdict | undefined)[];
     }
   | { readonly kind: "failed"; readonly error: ErrorRecord; readonly retry: RetryClass; readonly retryAfterMs?: number }
   | { readonly kind: "aborted" }
@@ -35,8 +36,11 @@ export type Fact =
       readonly call: CallId;
       readonly settled: Settled;
       readonly result?: CallResult;
+      /** What its code wrote of state keys. */
+      readonly writes?: readonly SetState[];
     }
-  | { readonly kind: "judged"; readonly call: CallId; readonly verdict: Verdict };
+  | { readonly kind: "judged"; readonly call: CallId; readonly verdict: Verdict }
+  | { readonly kind: "phase-ran"; readonly order: PhaseOrder; readonly ran: Ran };
 
 /** A transactional call is ready: what it does and its settlement will be one commit. Nothing has happened yet. */
 export interface PreparedFact {
@@ -47,6 +51,8 @@ export interface PreparedFact {
   readonly tool: string;
   readonly timeoutMs: number;
   readonly apply: (tx: unknown) => unknown;
+  /** What its code has written of state keys so far. */
+  readonly writes: () => readonly SetState[];
 }
 
 interface AttemptOrder {
@@ -96,13 +102,35 @@ export interface JudgeOrder {
   readonly round: number;
 }
 
-export type Order = ModelOrder | ToolOrder | ReconcileOrder | JudgeOrder;
+/** Plugins are to be asked. */
+export interface PhaseOrder {
+  readonly kind: "phase";
+  readonly phase: Phase;
+  /** Which moment of the run it is. */
+  readonly id: string;
+  readonly subject?: string;
+  /** before-end only. */
+  readonly outcome?: Outcome;
+  /** after-tool only: what the tool answered. */
+  readonly result?: CallResult;
+}
+
+/** What may be done at once, before anything is written: it begins no effect. */
+export type Question = JudgeOrder | PhaseOrder;
+export type EffectOrder = ModelOrder | ToolOrder | ReconcileOrder;
+export type Order = EffectOrder | Question;
+
+export function isQuestion(order: Order): order is Question {
+  return order.kind === "judge" || order.kind === "phase";
+}
 
 /** Starting an order twice is starting it once. */
 export function orderId(order: Order): string {
   switch (order.kind) {
     case "judge":
       return `judge:${order.call}:${order.round}`;
+    case "phase":
+      return `phase:${order.id}`;
     case "reconcile":
       return `reconcile:${order.effect}:${order.attempt}`;
     default:

@@ -1,10 +1,22 @@
 /** The two ways in which the loop writes: what was decided, and a transactional call together with its settlement. */
+
+import type { EntryBody } from "../domain/entry.ts";
+import type { RunState } from "../domain/run-state.ts";
 import { commit, release } from "./commit.ts";
-import type { Next } from "./decide.ts";
+import { deliveriesOf } from "./deliveries.ts";
+import type { Draft } from "./draft.ts";
 import { circumstances, type Running, takeEntries } from "./running.ts";
 import { successorOf } from "./successor.ts";
 import { mayApply, notApplied, transactionOf, undoneFact } from "./transact.ts";
-import type { Fact, PreparedFact } from "./work.ts";
+import type { EffectOrder, Fact, PreparedFact } from "./work.ts";
+
+/** What was decided, as it is written and started. */
+export interface Next extends Pick<Draft, "abort" | "wakeAt" | "handOver"> {
+  readonly entries: readonly EntryBody[];
+  /** The state once the entries are committed. */
+  readonly state: RunState;
+  readonly start: readonly EffectOrder[];
+}
 
 /** Commits what was decided, or gives a claim back that found nothing to do. */
 export async function write(running: Running, next: Next): Promise<"written" | "fenced" | "behind"> {
@@ -23,7 +35,8 @@ export async function write(running: Running, next: Next): Promise<"written" | "
   const position = started ? state.position + state.appended : claim.threadPosition;
   const successor = await successorOf(next, { transcript: running.loaded.transcript, deps, signal: held.lost });
   const born = successor ? { successor } : {};
-  const answer = await commit({ ...key, entries: next.entries, position, ...born }, deps, held.lost);
+  const sent = deliveriesOf(next.entries, key);
+  const answer = await commit({ ...key, entries: next.entries, position, ...born, ...sent }, deps, held.lost);
   if (answer.kind === "fenced") return "fenced";
   takeEntries(running, answer.entries);
   if (answer.kind === "behind") return "behind";

@@ -18,6 +18,8 @@ export interface ModelRequest {
   readonly instructions: string;
   readonly messages: readonly Message[];
   readonly tools: readonly ModelTool[];
+  /** What plugins set for this call, by the provider's own names (temperature and the like). */
+  readonly settings?: JsonObject;
 }
 
 /** A reply as it comes. Tool input is raw text; nobody repairs it. */

@@ -6,8 +6,10 @@ import { carries, type JsonValue, messageOf, shortened } from "../domain/json.ts
 import { type SchemaResult, showIssues } from "../domain/standard-schema.ts";
 import type { Tool } from "../domain/tool.ts";
 import type { BoundAgent } from "../engine/deps.ts";
+import { isAwaitable } from "../engine/whenever.ts";
 import type { Model } from "../ports/provider.ts";
 import type { JudgedCall, ToolRunner } from "../ports/tool-runner.ts";
+import { createPluginRunner } from "./bind-plugins.ts";
 
 export function bindAgent(agent: Agent<unknown>): BoundAgent {
   const { instructions } = agent;
@@ -15,6 +17,7 @@ export function bindAgent(agent: Agent<unknown>): BoundAgent {
     name: agent.name,
     model: agent.model as Model,
     tools: createToolRunner(agent.tools),
+    plugins: createPluginRunner(agent),
     shown: agent.tools.map(({ spec }) => ({
       name: spec.name,
       description: spec.description,
@@ -89,10 +92,6 @@ function whenKnown<T>(
   next: (value: T) => Verdict | Promise<Verdict>,
 ): Verdict | Promise<Verdict> {
   return isAwaitable(value) ? later(Promise.resolve(value).then(next)) : next(value);
-}
-
-function isAwaitable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
-  return typeof (value as Partial<PromiseLike<T>> | null | undefined)?.then === "function";
 }
 
 function verdict(needed: unknown, tool: string): Verdict {

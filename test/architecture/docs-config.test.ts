@@ -63,6 +63,7 @@ test("the page has the fields of a tool's context, the ticket filters and the op
     fence: 1,
     context: 1,
     decision: 1,
+    state: 1,
     report: 1,
     log: 1,
     now: 1,

@@ -8,7 +8,18 @@ import { created } from "../domain/journal.ts";
 
 const at: Circumstances = {
   ...{ now: 50, epoch: 1, startBy: 1_000, beginBy: 1_000, elapsed: 50, leaving: false, capable: true, mayStart: false },
-  ...{ crashes: 1, threadPosition: 0, limits: defaultLimits, hash: nodeHash, spec: () => undefined },
+  ...{
+    crashes: 1,
+    threadPosition: 0,
+    limits: defaultLimits,
+    hash: nodeHash,
+    broken: undefined,
+    hooked: () => false,
+    quiet: new Set<string>(),
+    keys: new Map(),
+    threadBase: {},
+    spec: () => undefined,
+  },
 };
 
 test("D7 a run that may not start yet is left alone until its deadline, and then ended", () => {

@@ -87,7 +87,7 @@ function drawSettings(random: Random): Plan["settings"] {
     limits: {
       modelTimeoutMs: 700,
       modelAttempts: 4,
-      judgeTimeoutMs: 200,
+      phaseTimeoutMs: 200,
       graceMs: 150,
       parkAfterMs: random.pick([50, 1_000]),
       crashes: random.pick([1, 2, 5]),

@@ -45,7 +45,7 @@ function drawSettings(random: Random): Plan["settings"] {
     limits: {
       modelTimeoutMs: 700,
       modelAttempts: 20,
-      judgeTimeoutMs: 200,
+      phaseTimeoutMs: 200,
       graceMs: 150,
       parkAfterMs: 1_000,
       crashes: 50,

@@ -1,0 +1,138 @@
+/** Puts a question of the loop to user code: a verdict on a call, or what plugins say at a moment. */
+
+import { rewritten } from "../domain/apply-plugins.ts";
+import type { EntryBody, Verdict } from "../domain/entry.ts";
+import { momentId, type Phase } from "../domain/phase.ts";
+import type { RunState } from "../domain/run-state.ts";
+import type { StateSpace } from "../domain/state-space.ts";
+import { brokenGate, gateCall } from "./gate.ts";
+import { type Asked, askHooks, type Ran, written } from "./hooks.ts";
+import type { Stage } from "./perform.ts";
+import { phaseTable } from "./phases.ts";
+import { settleWithin } from "./settle-within.ts";
+import type { Moment, Scene } from "./view.ts";
+import { isAwaitable, type Whenever } from "./whenever.ts";
+import type { Fact, JudgeOrder, PhaseOrder, Question } from "./work.ts";
+
+/** The run as it stands in the draft: what is not committed yet included. */
+export interface Standing {
+  readonly state: RunState;
+  readonly entries: readonly EntryBody[];
+}
+
+export function put(question: Question, standing: Standing, stage: Stage): Whenever<Fact> {
+  return question.kind === "judge" ? judge(question, standing, stage) : runPhase(question, standing, stage);
+}
+
+function judge(order: JudgeOrder, standing: Standing, stage: Stage): Whenever<Fact> {
+  const { call, tool, edited } = order;
+  const { tools } = stage.boundAgent;
+  const isAsked = stage.plugins.some((plugin) => plugin.hooks.has("tool-gate"));
+  const about = { phase: "tool-gate", subject: call } as const;
+  const verdict = gateCall(order, {
+    judge: (input) => inTime(tools.judge({ tool, input, edited }), stage),
+    ask: isAsked ? () => askHooks(asked(about, standing, stage)) : undefined,
+  });
+  const fact = (known: Verdict): Fact => ({ kind: "judged", call, verdict: known });
+  return isAwaitable(verdict) ? Promise.resolve(verdict).catch(brokenGate).then(fact) : fact(verdict);
+}
+
+/** A check that hangs never lets a call through. */
+function inTime(verdict: Whenever<Verdict>, stage: Stage): Whenever<Verdict> {
+  if (!(verdict instanceof Promise)) return verdict;
+  const { phaseTimeoutMs } = stage.limits;
+  return settleWithin(verdict, phaseTimeoutMs, stage).then((within) => {
+    if (within.kind === "value") return within.value;
+    const message = `Checking the call did not end within ${phaseTimeoutMs} ms`;
+    return { kind: "refuse", code: "tool-failed", message };
+  });
+}
+
+function runPhase(order: PhaseOrder, standing: Standing, stage: Stage): Whenever<Fact> {
+  const ran = askHooks(asked(order, standing, stage));
+  const fact = (known: Ran): Fact => ({ kind: "phase-ran", order, ran: withStatic(order.phase, known, stage) });
+  return isAwaitable(ran) ? Promise.resolve(ran).then(fact) : fact(ran);
+}
+
+/** What plugins say at every model call is said once to the run, before its first step. */
+function withStatic(phase: Phase, ran: Ran, stage: Stage): Ran {
+  const { context } = stage.boundAgent.plugins;
+  if (phase !== "before-run" || ran.kind === "failed" || context.length === 0) return ran;
+  const said = context.map(({ plugin, message }) => ({
+    plugin,
+    command: { ...message, type: "add-context", persistent: true } as const,
+  }));
+  return { ...ran, commands: [...said, ...ran.commands] };
+}
+
+type AboutMoment = Pick<PhaseOrder, "phase" | "subject" | "outcome" | "result">;
+
+function asked(about: AboutMoment, { state, entries }: Standing, stage: Stage): Asked {
+  const { phase } = about;
+  const controller = new AbortController();
+  const moment = momentOf(about, { state, entries }, { stage, signal: controller.signal });
+  const space: StateSpace = {
+    keys: stage.boundAgent.plugins.keys,
+    run: state.slots,
+    thread: state.threadSlots,
+    base: stage.threadBase,
+  };
+  const { deadline } = phaseTable[phase];
+  return {
+    moment,
+    space,
+    scene: withScheduled({ space }, state, phase),
+    plugins: stage.plugins,
+    deadlineMs: deadline === "none" ? stage.limits.phaseTimeoutMs : stage.limits[deadline],
+    timing: stage,
+    abort: () => controller.abort(),
+  };
+}
+
+export function momentOf(
+  about: AboutMoment,
+  { state, entries }: Standing,
+  by: { readonly stage: Stage; readonly signal: AbortSignal },
+): Moment {
+  const { stage, signal } = by;
+  const { transcript, pluginRun, toolNames } = stage;
+  return {
+    ...about,
+    run: pluginRun,
+    state,
+    now: Math.max(stage.clock.now(), stage.storeNow()),
+    signal,
+    tools: toolNames,
+    messages: () => transcript.window(entries),
+  };
+}
+
+/** Scheduled commands come first: hooks see their writes. One that does not fit is found when it is taken. */
+function withScheduled(scene: Scene, state: RunState, phase: Phase): Scene {
+  let next = scene;
+  for (const { plugin, phase: due, command } of state.plugins.scheduled) {
+    if (due !== phase) continue;
+    if (command.type === "set-state") {
+      const space = written(next.space, command, plugin);
+      if (!(space instanceof Error)) next = { ...next, space };
+    }
+    if (command.type === "rewrite-result") next = { ...next, result: rewritten(command) };
+  }
+  return next;
+}
+
+/** Hooks that only look: nobody waits for what they say, and what they break is noted. */
+export function observe(about: AboutMoment & Pick<Moment, "delta">, standing: Standing, stage: Stage): Whenever<void> {
+  const { phase } = about;
+  if (!stage.plugins.some((plugin) => plugin.hooks.has(phase))) return undefined;
+  const question = asked(about, standing, stage);
+  const moment = about.delta ? { ...question.moment, delta: about.delta } : question.moment;
+  const ran = askHooks({ ...question, moment });
+  const note = (known: Ran): void => {
+    if (known.kind !== "failed") return;
+    const { run } = standing.state.created.identity;
+    stage.logger.warn(known.error.message, { run, moment: momentId(phase), code: known.error.code });
+  };
+  if (isAwaitable(ran)) return Promise.resolve(ran).then(note);
+  note(ran);
+}

@@ -1,0 +1,65 @@
+/** What a hook answered, looked at before it is believed: commands, and only those its phase allows (H1). */
+import type { Command } from "../domain/command.ts";
+import { commandLimits, commandProblem } from "../domain/command-shape.ts";
+import { HoldfastError } from "../domain/errors.ts";
+import { toJson } from "../domain/json.ts";
+import type { Phase } from "../domain/phase.ts";
+import { isAllowed, phaseTable } from "./phases.ts";
+
+interface Where {
+  readonly phase: Phase;
+  readonly plugin: string;
+}
+
+const nothing: readonly Command[] = [];
+
+export function readAnswer(answer: unknown, where: Where): readonly Command[] | HoldfastError {
+  if (answer === undefined || answer === null) return nothing;
+  const list: readonly unknown[] = Array.isArray(answer) ? answer : [answer];
+  if (list.length > commandLimits.perHook) {
+    return refused(where, `${list.length} commands at once, the limit is ${commandLimits.perHook}`);
+  }
+  const commands: Command[] = [];
+  for (const [index, item] of list.entries()) {
+    // A copy of our own: what a hook keeps and changes later is not what was checked.
+    const json = toJson(item);
+    const problem = json.ok ? problemOf(json.value, where.phase) : `not JSON at ${json.path}: ${json.problem}`;
+    if (problem) return refused(where, `commands[${index}]: ${problem}`);
+    commands.push((json as { value: unknown }).value as Command);
+  }
+  return commands;
+}
+
+function problemOf(value: unknown, phase: Phase): string | undefined {
+  const problem = commandProblem(value);
+  if (problem) return problem;
+  const command = value as Command;
+  if (!isAllowed(command.type, phase)) return `${command.type} is not allowed in ${phase}; ${allowedIn(phase)}`;
+  if (command.type === "rewrite-result" && (command.value === undefined) === (command.error === undefined)) {
+    return "rewrite-result: needs either value or error";
+  }
+  if (command.type === "set-state" && (command.value === undefined) === (command.operand === undefined)) {
+    return "set-state: needs either value or operand";
+  }
+  if (command.type === "schedule") return scheduleProblem(command.command, command.phase);
+  return undefined;
+}
+
+/** What is scheduled has the rights of the phase it is scheduled for. */
+function scheduleProblem(command: Command, phase: Phase): string | undefined {
+  if (command.type === "schedule") return "schedule: a schedule cannot be scheduled";
+  if (phase === "tool-gate") return "schedule: verdicts of tool-gate cannot be given ahead";
+  const problem = problemOf(command, phase);
+  return problem && `schedule: ${problem}`;
+}
+
+function allowedIn(phase: Phase): string {
+  const { commands } = phaseTable[phase];
+  return commands.length === 0 ? "it only observes" : `allowed are ${commands.join(", ")}`;
+}
+
+function refused({ phase, plugin }: Where, problem: string): HoldfastError {
+  return new HoldfastError("command-refused", `Plugin ${plugin} in ${phase}: ${problem}`, {
+    details: { plugin, phase },
+  });
+}

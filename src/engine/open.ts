@@ -1,0 +1,86 @@
+/** Takes a run up: its state, its transcript, and an instance of each of its plugins. */
+import { HoldfastError } from "../domain/errors.ts";
+import { messageOf } from "../domain/json.ts";
+import type { PluginRun } from "../domain/plugin.ts";
+import type { RunState } from "../domain/run-state.ts";
+import { stateProblems } from "../domain/state-space.ts";
+import type { HeldClaim } from "../ports/dispatcher.ts";
+import type { OpenPlugin } from "../ports/plugin-runner.ts";
+import type { BoundAgent, EngineDeps } from "./deps.ts";
+import { openFacts } from "./facts.ts";
+import { type Loaded, load } from "./load.ts";
+import { nobody } from "./nobody.ts";
+import type { Stage } from "./perform.ts";
+import { persist } from "./retry.ts";
+import type { Running } from "./running.ts";
+import type { Fact } from "./work.ts";
+
+export async function openRun(held: HeldClaim, deps: EngineDeps, late: (fact: Fact) => void): Promise<Running> {
+  const { claim } = held;
+  const boundAgent = deps.agent(claim.agent) ?? nobody(claim.agent);
+  const patience = { clock: deps.clock, logger: deps.logger, signal: held.lost };
+  const readsThread = [...boundAgent.plugins.keys.values()].some(({ scope }) => scope === "thread");
+  const loaded = await persist(`Loading run ${claim.run}`, patience, () =>
+    load(claim, { store: deps.store, window: deps.limits.window, readsThread }),
+  );
+  const { transcript, threadBase, state } = loaded;
+  const pluginRun = pluginRunOf(state, deps);
+  const opened = openPlugins(boundAgent, pluginRun, loaded);
+  const stage: Stage = {
+    ...deps,
+    boundAgent,
+    transcript,
+    threadBase,
+    pluginRun,
+    plugins: opened.plugins,
+    toolNames: boundAgent.shown.map(({ name }) => name),
+    epoch: claim.epoch,
+    storeNow: held.storeNow,
+    timers: new Set(),
+    late,
+  };
+  return {
+    ...{ held, claim, deps, loaded, state, boundAgent, stage, ...opened },
+    facts: openFacts(stage),
+    quiet: new Set(),
+    offered: [],
+    prepared: [],
+    moved: 0,
+    snapshotSeq: loaded.snapshotSeq,
+    knowsLeaving: false,
+  };
+}
+
+function pluginRunOf({ created, createdAt }: RunState, { logger, hash }: EngineDeps): PluginRun {
+  const { run, thread, agent, scope } = created.identity;
+  return {
+    id: run,
+    thread,
+    agent,
+    scope,
+    context: created.context,
+    createdAt,
+    log: (message, details) => logger.note(message, { run, ...details }),
+    hash: (value) => hash.sha256(hash.canonical(value)).slice(0, 16),
+  };
+}
+
+interface Opened {
+  readonly plugins: readonly OpenPlugin[];
+  readonly broken: string | undefined;
+}
+
+/** A run that this process cannot take up is set aside, not failed: another version of the code may go on with it. */
+function openPlugins({ name, plugins }: BoundAgent, run: PluginRun, { state, threadBase }: Loaded): Opened {
+  const { keys } = plugins;
+  const problems = stateProblems({ keys, run: state.slots, thread: state.threadSlots, base: threadBase });
+  if (problems.length > 0) {
+    return { plugins: [], broken: `Agent ${name} cannot read the state that is stored: ${problems.join("; ")}` };
+  }
+  try {
+    return { plugins: plugins.open(run), broken: undefined };
+  } catch (cause) {
+    const why = cause instanceof HoldfastError ? cause.message : messageOf(cause);
+    return { plugins: [], broken: `Agent ${name}: ${why}` };
+  }
+}

@@ -1,0 +1,153 @@
+/** What a hook sees of a moment. Built as it is looked at; fixed before anything is waited for. */
+import type { FinishReason } from "../domain/entry.ts";
+import { frozen } from "../domain/frozen.ts";
+import type { JsonValue } from "../domain/json.ts";
+import { type CallResult, callsOf, type Message } from "../domain/message.ts";
+import type { Phase } from "../domain/phase.ts";
+import type { CallPhaseView, CallView, DecisionView, PhaseView, PluginRun, StateView } from "../domain/plugin.ts";
+import type { DecidedTicket } from "../domain/plugin-state.ts";
+import type { Outcome, Usage } from "../domain/run.ts";
+import type { CallState, RunState } from "../domain/run-state.ts";
+import type { StateKeyFacts } from "../domain/state-key.ts";
+import { readState, type StateSpace } from "../domain/state-space.ts";
+
+/** One moment of a run, for all hooks that are asked at it. */
+export interface Moment {
+  readonly phase: Phase;
+  readonly subject?: string;
+  readonly run: PluginRun;
+  readonly state: RunState;
+  readonly now: number;
+  readonly signal: AbortSignal;
+  readonly tools: readonly string[];
+  readonly messages: () => readonly Message[];
+  /** after-tool: what the tool answered. */
+  readonly result?: CallResult;
+  readonly outcome?: Outcome;
+  readonly delta?: { readonly type: string; readonly text: string };
+}
+
+/** What changes from one hook to the next: state that was merged meanwhile, and the call as others have patched it. */
+export interface Scene {
+  readonly space: StateSpace;
+  readonly input?: JsonValue;
+  readonly result?: CallResult;
+}
+
+export class HookView implements PhaseView, Omit<DecisionView, keyof PhaseView> {
+  readonly #moment: Moment;
+  readonly #scene: Scene;
+  readonly #config: unknown;
+  #messages: readonly Message[] | undefined;
+
+  constructor(moment: Moment, scene: Scene, config: unknown) {
+    this.#moment = moment;
+    this.#scene = scene;
+    this.#config = config;
+  }
+
+  get phase(): Phase {
+    return this.#moment.phase;
+  }
+  get config(): unknown {
+    return this.#config;
+  }
+  get run(): PluginRun {
+    return this.#moment.run;
+  }
+  get step(): number {
+    const { step, stepsEnded } = this.#moment.state;
+    return this.#moment.phase === "before-step" ? stepsEnded + 1 : (step?.step ?? 0);
+  }
+  get stepsEnded(): number {
+    return this.#moment.state.stepsEnded;
+  }
+  get startedAt(): number {
+    return this.#moment.state.startedAt ?? this.#moment.now;
+  }
+  get now(): number {
+    return this.#moment.now;
+  }
+  get usage(): Usage {
+    return frozen(this.#moment.state.usage);
+  }
+  get messages(): readonly Message[] {
+    this.#messages ??= frozen(this.#moment.messages());
+    return this.#messages;
+  }
+  get state(): StateView {
+    const { space } = this.#scene;
+    return { get: (key) => frozen(readState(space, key as StateKeyFacts)) as never };
+  }
+  get tools(): readonly string[] {
+    return this.#moment.tools;
+  }
+  get calls(): readonly CallView[] {
+    return (this.#moment.state.step?.calls ?? []).map((call) => this.#callView(call));
+  }
+  get signal(): AbortSignal {
+    return this.#moment.signal;
+  }
+  get call(): CallPhaseView["call"] {
+    const { state, subject } = this.#moment;
+    const call = state.step?.calls.find((each) => each.id === subject);
+    if (!call) return undefined as never;
+    const { input, result = this.#moment.result } = this.#scene;
+    const view = this.#callView(call);
+    return frozen({ ...view, ...(input === undefined ? {} : { input }), ...(result ? { result } : {}) });
+  }
+  get reply(): { readonly message: Message; readonly finish: FinishReason } {
+    const { step } = this.#moment.state;
+    const message = this.messages.findLast(({ role }) => role === "assistant");
+    const last = step?.model.last;
+    return { message: message as Message, finish: (last?.kind === "done" && last.finish) || "other" };
+  }
+  get outcome(): Outcome {
+    return frozen(this.#moment.outcome as Outcome);
+  }
+  get cancel(): { readonly by: string; readonly reason?: string } {
+    const { by, reason } = this.#moment.state.cancel ?? { by: "", reason: undefined };
+    return { by, ...(reason === undefined ? {} : { reason }) };
+  }
+  get delta(): { readonly type: string; readonly text: string } {
+    return frozen(this.#moment.delta as { type: string; text: string });
+  }
+  get ticket(): DecisionView["ticket"] {
+    const { decision: _decision, by: _by, at: _at, ...ticket } = this.#decided;
+    return frozen(ticket);
+  }
+  get decision(): DecisionView["decision"] {
+    return frozen(this.#decided.decision);
+  }
+  get by(): string {
+    return this.#decided.by;
+  }
+  get at(): number {
+    return this.#decided.at;
+  }
+
+  /** Called before the hook is waited for: what it looks at later is what there was now. */
+  settle(): void {
+    this.#messages ??= frozen(this.#moment.messages());
+  }
+
+  get #decided(): DecidedTicket {
+    return this.#moment.state.plugins.decided.find(({ id }) => id === this.#moment.subject) as DecidedTicket;
+  }
+
+  #callView({ id, index, tool, input, effect, edit, result }: CallState): CallView {
+    const value = edit ? edit.input : input.kind === "json" ? input.value : null;
+    const known = result ?? resultIn(this.messages, id);
+    const view = { id, index, tool, input: value, attempt: effect?.attempt ?? 0, edited: edit !== undefined };
+    return frozen({ ...view, ...(known ? { result: known } : {}) });
+  }
+}
+
+function resultIn(messages: readonly Message[], call: CallState["id"]): CallResult | undefined {
+  for (let at = messages.length - 1; at >= 0; at -= 1) {
+    const message = messages[at] as Message;
+    if (message.role === "assistant" && callsOf(message).some((part) => part.call === call)) return undefined;
+    for (const part of message.parts) if (part.type === "tool-result" && part.call === call) return part.result;
+  }
+  return undefined;
+}
