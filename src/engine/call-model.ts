@@ -10,9 +10,9 @@ import type { ModelPart, ModelRequest } from "../ports/provider.ts";
 import { observe } from "./ask.ts";
 import { transformed, withContextMessages, withSystem } from "./context.ts";
 import type { LiveMessage, LivePlace, Piece } from "./live.ts";
-import type { Stage } from "./perform.ts";
 import { classifyModelError } from "./retry.ts";
 import { settleWithin } from "./settle-within.ts";
+import type { Stage } from "./stage.ts";
 import type { ModelOrder, ModelOutcome } from "./work.ts";
 
 export interface ModelCall {
@@ -84,7 +84,7 @@ async function readReply(call: ModelCall, asked: ModelRequest, live: LiveMessage
 function tell({ state, stage }: ModelCall, part: Piece, live: LiveMessage): void {
   live.write(part);
   const { type, text } = part;
-  observe({ phase: "model-delta", delta: { type, text } }, { state, entries: [] }, stage);
+  void observe({ phase: "model-delta", delta: { type, text } }, { state, entries: [] }, stage);
 }
 
 const finishReasons: readonly string[] = [

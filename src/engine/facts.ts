@@ -2,7 +2,8 @@
 import type { EffectId } from "../domain/ids.ts";
 import type { RunState } from "../domain/run-state.ts";
 import { put, type Standing } from "./ask.ts";
-import { performModel, performReconcile, performTool, type Stage } from "./perform.ts";
+import { performModel, performReconcile, performTool } from "./perform.ts";
+import type { Stage } from "./stage.ts";
 import { isAwaitable } from "./whenever.ts";
 import { type EffectOrder, type Fact, orderId, type PreparedFact, type Question } from "./work.ts";
 

@@ -10,9 +10,9 @@ import type { BoundAgent, EngineDeps } from "./deps.ts";
 import { openFacts } from "./facts.ts";
 import { type Loaded, load } from "./load.ts";
 import { nobody } from "./nobody.ts";
-import type { Stage } from "./perform.ts";
 import { persist } from "./retry.ts";
 import type { Running } from "./running.ts";
+import type { Stage } from "./stage.ts";
 import type { Fact } from "./work.ts";
 
 export async function openRun(held: HeldClaim, deps: EngineDeps, late: (fact: Fact) => void): Promise<Running> {

@@ -1,29 +1,9 @@
 /** Carries out one order and says, as a fact, how it ended. Never rejects for what user code does. */
-import type { PluginRun } from "../domain/plugin.ts";
 import type { RunState } from "../domain/run-state.ts";
-import type { Slots } from "../domain/state-slots.ts";
-import type { OpenPlugin } from "../ports/plugin-runner.ts";
 import { callModel, modelFailure } from "./call-model.ts";
-import type { BoundAgent, EngineDeps } from "./deps.ts";
 import { brokenEnd, type Ended, reconcileLost, runTool } from "./run-tools.ts";
-import type { Transcript } from "./transcript.ts";
+import type { Stage } from "./stage.ts";
 import type { Fact, ModelOrder, PreparedFact, ReconcileOrder, ToolOrder } from "./work.ts";
-
-export interface Stage extends EngineDeps {
-  readonly boundAgent: BoundAgent;
-  readonly transcript: Transcript;
-  readonly epoch: number;
-  readonly storeNow: () => number;
-  readonly timers: Set<() => void>;
-  /** This run's own instances, in the order in which they are asked. */
-  readonly plugins: readonly OpenPlugin[];
-  readonly pluginRun: PluginRun;
-  readonly toolNames: readonly string[];
-  /** The thread's state when the run was taken up. */
-  readonly threadBase: Slots;
-  /** A result that no longer changes anything. */
-  readonly late: (fact: Fact) => void;
-}
 
 /** An order together with the state it was decided on and the way to abort it. */
 export interface Performance<Wanted> {

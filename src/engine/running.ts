@@ -10,7 +10,7 @@ import type { BoundAgent, EngineDeps } from "./deps.ts";
 import type { Circumstances } from "./draft.ts";
 import type { Facts } from "./facts.ts";
 import type { Loaded } from "./load.ts";
-import type { Stage } from "./perform.ts";
+import type { Stage } from "./stage.ts";
 import type { Fact, PreparedFact } from "./work.ts";
 
 export interface Running {

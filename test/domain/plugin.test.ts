@@ -1,15 +1,9 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { type HoldfastError, isHoldfastError } from "../../src/domain/errors.ts";
-import {
-  type ConfiguredPlugin,
-  isStateKey,
-  type PluginOptions,
-  type PluginRun,
-  plugin,
-} from "../../src/domain/plugin.ts";
+import { type ConfiguredPlugin, type PluginOptions, type PluginRun, plugin } from "../../src/domain/plugin.ts";
 import type { StandardSchema } from "../../src/domain/standard-schema.ts";
-import { stateKey } from "../../src/domain/state-key.ts";
+import { isStateKey, stateKey } from "../../src/domain/state-key.ts";
 import { tool } from "../../src/domain/tool.ts";
 
 const good = { name: "guard" };

@@ -1,0 +1,23 @@
+/** Where a run's user code is called: everything that a call of it needs. */
+import type { PluginRun } from "../domain/plugin.ts";
+import type { Slots } from "../domain/state-slots.ts";
+import type { OpenPlugin } from "../ports/plugin-runner.ts";
+import type { BoundAgent, EngineDeps } from "./deps.ts";
+import type { Transcript } from "./transcript.ts";
+import type { Fact } from "./work.ts";
+
+export interface Stage extends EngineDeps {
+  readonly boundAgent: BoundAgent;
+  readonly transcript: Transcript;
+  readonly epoch: number;
+  readonly storeNow: () => number;
+  readonly timers: Set<() => void>;
+  /** This run's own instances, in the order in which they are asked. */
+  readonly plugins: readonly OpenPlugin[];
+  readonly pluginRun: PluginRun;
+  readonly toolNames: readonly string[];
+  /** The thread's state when the run was taken up. */
+  readonly threadBase: Slots;
+  /** A result that no longer changes anything. */
+  readonly late: (fact: Fact) => void;
+}
