@@ -99,7 +99,7 @@ module.exports = {
       comment: "An example may do only what a user can.",
       severity: "error",
       from: { path: "^examples/" },
-      to: { path: "^(src|test|scripts|bench)/", pathNot: "^src/(index|sqlite|postgres|testing)\\.ts$" },
+      to: { path: "^(src|test|scripts|bench)/", pathNot: "^src/(index|sqlite|postgres|plugins|tracing|testing)\\.ts$" },
     },
     {
       name: "console-uses-the-client",
