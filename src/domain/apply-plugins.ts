@@ -3,15 +3,15 @@
  *
  * P1 A moment is passed at most once; what was scheduled for its phase is used up by it.
  * P2 Of several ends that plugins ask for, the first one counts.
+ * P3 A call takes something from plugins only at its own moments: never while it runs, is asked about or has its result.
  */
 
 import { freshStep } from "./apply-step.ts";
 import type { Command, GivenCommand } from "./command.ts";
 import type { CommandApplied, EntryStamp, TicketDecided } from "./entry.ts";
 import { HoldfastError } from "./errors.ts";
-import type { CallId } from "./ids.ts";
 import type { CallResult } from "./message.ts";
-import { momentId } from "./phase.ts";
+import { momentId, type Phase } from "./phase.ts";
 import {
   afterSaying,
   contextSlot,
@@ -22,7 +22,7 @@ import {
   withContext,
 } from "./plugin-state.ts";
 import type { Outcome } from "./run.ts";
-import type { CallState, RunState } from "./run-state.ts";
+import type { CallState, CallStatus, RunState } from "./run-state.ts";
 import { engine, type TicketRecord } from "./ticket.ts";
 
 export function startStep(state: RunState, step: number): RunState {
@@ -112,8 +112,10 @@ function applyCommand(
       if (!command.stop) return refused;
       return stopWith(refused, { outcome: { kind: "blocked", reason: command.reason }, at: entry.at });
     }
-    case "set-result":
-      return concludeCall(state, entry, valueResult(command));
+    case "set-result": // a call that is denied stays so, whoever else knows its result
+      return changeCall(state, entry, (call) =>
+        call.status === "concluded" ? call : { ...call, status: "concluded", result: valueResult(command) },
+      );
     case "rewrite-result":
       return isReady(state, entry) ? state : concludeCall(state, entry, rewritten(command));
     case "open-ticket":
@@ -171,16 +173,27 @@ function concludeCall(state: RunState, entry: CommandApplied, result: CallResult
   return changeCall(state, entry, (call) => ({ ...call, status: "concluded", result }));
 }
 
+/** P3: what a call is at its moments, and what an earlier command of the same moment may have made of it. */
+const openAt: Partial<Record<Phase, readonly CallStatus[]>> = {
+  "tool-gate": ["proposed", "concluded"],
+  "before-tool": ["ready", "concluded"],
+  "after-tool": ["concluded", "ready"],
+};
+
 function changeCall(state: RunState, entry: CommandApplied, change: (call: CallState) => CallState): RunState {
+  const { phase, subject: id } = entry;
   const { step } = state;
-  const id = entry.subject as CallId | undefined;
-  if (!step || !step.calls.some((call) => call.id === id && call.status !== "settled")) {
+  const call = step?.calls.find((each) => each.id === id);
+  if (!step || !call) {
     throw new HoldfastError(
       "illegal-transition",
       `Run ${state.created.identity.run} has no open call ${id ?? "at all"}`,
     );
   }
-  return { ...state, step: { ...step, calls: step.calls.map((call) => (call.id === id ? change(call) : call)) } };
+  if (!openAt[phase]?.includes(call.status)) {
+    throw new HoldfastError("illegal-transition", `Call ${id} is ${call.status} and takes nothing from ${phase}`);
+  }
+  return { ...state, step: { ...step, calls: step.calls.map((each) => (each === call ? change(call) : each)) } };
 }
 
 export function valueResult({ value, say }: Extract<Command, { type: "set-result" }>): CallResult {
@@ -197,7 +210,7 @@ function applyFailure(state: RunState, entry: EntryStamp & CommandApplied): RunS
   const { phase, failed } = entry;
   if (!failed || phase === "on-cancel") return state;
   const { error } = failed;
-  if (phase === "before-tool" || phase === "after-tool") {
+  if (openAt[phase]) {
     return concludeCall(state, entry, { kind: "error", code: "plugin-failed", message: error.message });
   }
   return stopWith(state, { outcome: { kind: "failed", error, retry: "never" }, at: entry.at });
