@@ -71,5 +71,6 @@ export type {
   WatchEvent,
   WatchOptions,
 } from "./runtime/runtime.ts";
+export type { StateOptions, StateSnapshot } from "./runtime/state.ts";
 export type { CreateThread, Thread, Threads } from "./runtime/thread-shapes.ts";
 export { memory } from "./stores/memory/memory.ts";

@@ -16,6 +16,7 @@ import { outputOf, readResult } from "./run-result.ts";
 import type { ActOptions, Idle, Run, RunResult, WaitOptions, WatchOptions } from "./runtime.ts";
 import { sendInput } from "./sent-input.ts";
 import { runSource } from "./sources.ts";
+import { runState } from "./state.ts";
 import { openTicket } from "./tickets.ts";
 import { waitUntil } from "./wait.ts";
 import { watch } from "./watch.ts";
@@ -50,6 +51,7 @@ export function createRunHandle(id: RunId, desk: Desk, hub: WatchHub): Run<strin
       yield* watch(await runSource(id, desk, hub), checked, desk.closed);
     },
     terminalEvent: () => terminalEvent(held),
+    state: (options = {}) => runState(id, options, desk),
     async evidence() {
       await rowOf(held);
       return desk.store.evidence(held.key);

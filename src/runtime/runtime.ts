@@ -16,6 +16,7 @@ import type { ListedRun } from "../ports/thread-store.ts";
 import type { RuntimeMetrics } from "./metrics.ts";
 import type { NewMessage } from "./new-message.ts";
 import type { Page, PageOptions } from "./pages.ts";
+import type { StateOptions, StateSnapshot } from "./state.ts";
 import type { Threads } from "./thread-shapes.ts";
 
 export interface StartOptions<Context = unknown> {
@@ -107,6 +108,8 @@ export interface Run<Output = string> {
   watch(options?: WatchOptions): AsyncIterable<WatchEvent>;
   /** The run-ended event, once there is one. */
   terminalEvent(): Promise<RunEvent | undefined>;
+  /** Its state keys, now or as of a cursor. */
+  state(options?: StateOptions): Promise<StateSnapshot>;
   /** Gives the run a message, read at its next step or natural end. */
   send(input: StartInput, options?: ActOptions): Promise<SentInput>;
   /** What was learned about it after its end, or could not be delivered; the oldest first. */

@@ -4,6 +4,7 @@ import type { JsonObject } from "../domain/json.ts";
 import type { PlacedMessage } from "../ports/thread-store.ts";
 import type { NewMessage } from "./new-message.ts";
 import type { Page, PageOptions } from "./pages.ts";
+import type { StateSnapshot } from "./state.ts";
 
 export interface CreateThread {
   readonly id?: string;
@@ -35,6 +36,8 @@ export interface Threads {
   get(id: string): Promise<Thread | undefined>;
   list(options?: PageOptions & { readonly parent?: string | null }): Promise<Page<Thread>>;
   messages(id: string, options?: PageOptions & { readonly visibility?: "all" }): Promise<Page<PlacedMessage>>;
+  /** What its runs have written of thread-scoped state keys. */
+  state(id: string): Promise<StateSnapshot>;
   change(id: string, change: { readonly title?: string | null; readonly metadata?: JsonObject }): Promise<Thread>;
   /** Refused while a run of it is not done. Child threads: refuse (default), let go, or delete too. */
   delete(

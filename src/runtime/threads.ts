@@ -13,6 +13,7 @@ import { tell } from "./outside-door.ts";
 import { pageProblems, readPage } from "./pages.ts";
 import { readMessages } from "./read-input.ts";
 import { fingerprintOf } from "./start-run.ts";
+import { threadState } from "./state.ts";
 import type { CreateThread, Thread, Threads } from "./thread-shapes.ts";
 
 export function createThreads(desk: Desk): Threads {
@@ -54,6 +55,10 @@ export function createThreads(desk: Desk): Threads {
         desk.store.threads({ scope: desk.scope, ...only, ...request }),
       );
       return { ...page, items: page.items.map(shown) };
+    },
+    async state(id) {
+      await found(id);
+      return threadState(parseId<ThreadId>("thread", id), desk);
     },
     async messages(id, options = {}) {
       const problems = pageProblems(options, ["visibility"]);

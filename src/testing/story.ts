@@ -180,6 +180,7 @@ function lasting({ id }: Ref, current: (run: Ref) => Run): Run {
     pause: (options) => current(run).pause(options),
     watch: (options) => current(run).watch(options),
     terminalEvent: () => current(run).terminalEvent(),
+    state: (options) => current(run).state(options),
     evidence: () => current(run).evidence(),
     send: (input, options) => current(run).send(input, options),
   };
