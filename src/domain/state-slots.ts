@@ -42,9 +42,14 @@ export function slotOf(value: JsonValue, version: number): Slot {
   return { value, version, bytes: Buffer.byteLength(JSON.stringify(value)) };
 }
 
+/** Only what was written: every object has a `constructor`, and a key may be called so. */
+export function slotNamed(slots: Slots, name: string): Slot | undefined {
+  return Object.hasOwn(slots, name) ? slots[name] : undefined;
+}
+
 export function changeSlot(slots: Slots, { key, version, change }: StateChanged): Slots {
   if ("value" in change) return { ...slots, [key]: slotOf(change.value, version) };
-  const known = Object.hasOwn(slots, key) ? slots[key] : undefined;
+  const known = slotNamed(slots, key);
   const value = merged(change.merge, known ? known.value : change.initial, change.operand);
   return { ...slots, [key]: slotOf(value, version) };
 }

@@ -16,6 +16,7 @@ import {
   type Slots,
   type StateChange,
   type StateChanged,
+  slotNamed,
   slotOf,
   stateLimits,
 } from "./state-slots.ts";
@@ -33,7 +34,8 @@ export interface StateSpace {
 export const emptySpace: StateSpace = { keys: new Map(), run: {}, thread: {}, base: {} };
 
 export function slotIn(space: StateSpace, { name, scope }: Pick<StateKeyFacts, "name" | "scope">): Slot | undefined {
-  return scope === "run" ? space.run[name] : (space.thread[name] ?? space.base[name]);
+  if (scope === "run") return slotNamed(space.run, name);
+  return slotNamed(space.thread, name) ?? slotNamed(space.base, name);
 }
 
 /** K3. */
@@ -112,22 +114,34 @@ function changeOf(space: StateSpace, key: StateKeyFacts, { value, operand }: Set
   if (!current.ok) return current;
   const made = mergedValue(key, current.value, operand);
   if (!made.ok) return made;
-  const canFold =
-    key.merge !== "custom" && key.scope === "run" && (slotIn(space, key)?.version ?? key.version) === key.version;
+  const canFold = key.scope === "run" && made.isPlain && (slotIn(space, key)?.version ?? key.version) === key.version;
   const change: StateChange = canFold
     ? { merge: key.merge as BuiltInMerge, initial: key.code.initial, operand }
     : { value: made.value, operand };
-  return { ...made, change };
+  return { ok: true, value: made.value, change };
 }
 
-function mergedValue(key: StateKeyFacts, value: JsonValue, operand: JsonValue): CheckedValue {
+type Merge =
+  | (Extract<CheckedValue, { ok: true }> & { readonly isPlain: boolean })
+  | Extract<CheckedValue, { ok: false }>;
+
+/** Plain: a fold makes the same of it, since the merge is built in and the schema has changed nothing. */
+function mergedValue(key: StateKeyFacts, value: JsonValue, operand: JsonValue): Merge {
   try {
-    const made =
-      key.merge === "custom" ? key.code.merge?.(value, operand) : merged(key.merge as BuiltInMerge, value, operand);
-    return checkedValue(key.code.schema, made);
+    if (key.merge === "custom") {
+      const custom = checkedValue(key.code.schema, key.code.merge?.(value, operand));
+      return custom.ok ? { ...custom, isPlain: false } : custom;
+    }
+    const made = merged(key.merge as BuiltInMerge, value, operand);
+    const checked = checkedValue(key.code.schema, made);
+    return checked.ok ? { ...checked, isPlain: isSame(checked.value, made) } : checked;
   } catch (cause) {
     return { ok: false, problem: `merging threw: ${messageOf(cause)}` };
   }
+}
+
+function isSame(a: JsonValue, b: JsonValue): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b);
 }
 
 /** K2. */

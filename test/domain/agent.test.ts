@@ -28,7 +28,7 @@ function refusalOf(options: unknown): HoldfastError {
 }
 
 test("the smallest agent has no tools and fifty steps", () => {
-  expect(agent(good)).toEqual({ ...good, tools: [], budget: { steps: 50 } });
+  expect(agent(good)).toEqual({ ...good, tools: [], plugins: [], stateKeys: [], budget: { steps: 50 } });
 });
 
 test("every option arrives where it is read", () => {
