@@ -15,6 +15,8 @@ import {
   type ListTickets,
   type PageOptions,
   type PruneOptions,
+  plugin,
+  stateKey,
   type ToolContext,
   tool,
   type WatchOptions,
@@ -45,6 +47,8 @@ test.each([
   ["agent", () => agent(unknown)],
   ["budget", () => agent({ name: "x", instructions: "", model: scripted([]), budget: unknown })],
   ["tool", () => tool(unknown)],
+  ["plugin", () => plugin(unknown)],
+  ["stateKey", () => stateKey(unknown)],
   ["start", () => start(unknown)],
 ])("the page has the options of %s that the code accepts, and no others", async (section, refuse) => {
   expect(namesIn(page, section)).toEqual((await knownOptions(refuse)).sort());
