@@ -99,6 +99,7 @@ const blowUps = [
   "(a+)+$",
   "(a*)*b",
   "(a|aa)+$",
+  "(a|a|a|a|a|a|a|a)aaaaaaaaaaaaaaaab",
   "(a|a?)+b",
   "(.*)*x",
   "^(([a-z])+.)+[A-Z]",
