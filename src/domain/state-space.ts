@@ -20,7 +20,7 @@ import {
   slotOf,
   stateLimits,
 } from "./state-slots.ts";
-import { type CheckedValue, checkedValue } from "./state-values.ts";
+import { type CheckedValue, checkedValue, jsonValue } from "./state-values.ts";
 
 export interface StateSpace {
   readonly keys: ReadonlyMap<string, StateKeyFacts>;
@@ -103,13 +103,16 @@ type Change =
   | Extract<CheckedValue, { ok: false }>;
 
 /** K1. */
-function changeOf(space: StateSpace, key: StateKeyFacts, { value, operand }: SetState): Change {
+function changeOf(space: StateSpace, key: StateKeyFacts, { value, operand: given }: SetState): Change {
   if (key.merge === "exclusive") {
-    if (value === undefined || operand !== undefined) return { ok: false, problem: "it is exclusive: use set(value)" };
+    if (value === undefined || given !== undefined) return { ok: false, problem: "it is exclusive: use set(value)" };
     const checked = checkedValue(key.code.schema, value);
     return checked.ok ? { ...checked, change: { value: checked.value } } : checked;
   }
-  if (operand === undefined || value !== undefined) return { ok: false, problem: "it is merged: use update(operand)" };
+  if (given === undefined || value !== undefined) return { ok: false, problem: "it is merged: use update(operand)" };
+  const json = jsonValue(given); // it goes into the journal
+  if (!json.ok) return { ok: false, problem: `its operand is no JSON: ${json.problem}` };
+  const { value: operand } = json;
   const current = currentValue(space, key);
   if (!current.ok) return current;
   const made = mergedValue(key, current.value, operand);

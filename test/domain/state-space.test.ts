@@ -107,6 +107,19 @@ test("K2 a value that its schema does not take is not written, nor what a merge 
   expect(problemOf(spaceOf([broken]), broken.update(1 as never))).toMatch(/^state key broken: /);
 });
 
+test("K2 an operand is written as JSON of its own, or not at all", () => {
+  const given = { word: "b" };
+  const entry = entryOf(spaceOf(all), words.update(given));
+  given.word = "changed";
+  expect(entry.change).toEqual({ value: ["b"], operand: { word: "b" } });
+  expect(problemOf(spaceOf(all), words.update(new Map() as never))).toBe(
+    "state key words: its operand is no JSON: a Map, which has no JSON form at $",
+  );
+  const tags = stateKey({ name: "tags", schema: z.array(z.unknown()), initial: [], merge: "union" });
+  const dated = entryOf(spaceOf([tags]), tags.update([new Date(0)]));
+  expect(dated.change).toMatchObject({ operand: ["1970-01-01T00:00:00.000Z"] });
+});
+
 /** Slots that fill a scope up to its limit, but for this many bytes. */
 function filled(left: number): Slots {
   const full = slotOf("x".repeat(stateLimits.keyBytes - 2), 1);
