@@ -4,11 +4,17 @@
  *   npm run bench -- workers                                   1, 2 and 4 worker processes on one SQLite file
  *   npm run bench -- workers --store postgres --rounds 9       HOLDFAST_TEST_POSTGRES_URL, or a server of its own
  *   npm run bench -- workers --write --note "a quiet laptop"   also puts the figures into bench/RESULTS.md
+ *   npm run bench -- plugins                                   what twenty plugins cost per step, in memory
  */
+
+import { benchPlugins } from "./plugins/bench.ts";
 import { Refusal } from "./refusal.ts";
 import { benchWorkers } from "./workers/bench.ts";
 
-const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = { workers: benchWorkers };
+const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
+  plugins: benchPlugins,
+  workers: benchWorkers,
+};
 
 const [name, ...args] = process.argv.slice(2);
 try {

@@ -103,7 +103,7 @@ export function momentOf(
     now: Math.max(stage.clock.now(), stage.storeNow()),
     signal,
     tools: toolNames,
-    messages: () => transcript.window(entries),
+    messages: transcript.fixed(entries),
   };
 }
 

@@ -70,7 +70,6 @@ function ask({ plugin, hook }: Asking, scene: Scene, { moment, waiting }: Round)
   try {
     const answer = hook(view);
     if (!isAwaitable(answer)) return readAnswer(answer, { phase: moment.phase, plugin: plugin.name });
-    view.settle();
     waiting.add(plugin.name);
     return Promise.resolve(answer).then((said) => {
       waiting.delete(plugin.name);

@@ -5,8 +5,9 @@ import type { Message } from "../domain/message.ts";
 export interface Transcript {
   /** Takes what an entry adds, in journal order. */
   take(entry: Entry): void;
-  /** With what these entries will add once they are committed. */
-  window(pending?: readonly EntryBody[]): readonly Message[];
+  window(): readonly Message[];
+  /** The window as it is now, built when it is first looked at, with what these entries will add once they are committed. */
+  fixed(pending: readonly EntryBody[]): () => readonly Message[];
   /** An input that was received at this seq and not appended yet. */
   received(seq: number): Message | undefined;
 }
@@ -20,15 +21,16 @@ export interface TranscriptSeed {
 }
 
 export function openTranscript(seed: TranscriptSeed): Transcript {
-  const messages: Message[] = [];
+  // Replaced as a whole, never changed: whoever has looked at it keeps what there was then.
+  let messages: readonly Message[] = [];
   const received = new Map<number, Message>();
   let trimmed = false;
   const append = (message: Message): void => {
-    insert(messages, message);
-    if (messages.length <= seed.limit * 2) return;
+    const more = inserted(messages, message);
     // Trimmed in blocks, so that a long run pays for it once in a while and memory stays flat.
-    messages.splice(0, border(messages, seed.limit));
-    trimmed = true;
+    const isLong = more.length > seed.limit * 2;
+    messages = isLong ? more.slice(border(more, seed.limit)) : more;
+    trimmed ||= isLong;
   };
   const bodyOf = ({ body }: MessageAppended): readonly Message[] => {
     if (body.kind === "here") return [body.message];
@@ -37,6 +39,11 @@ export function openTranscript(seed: TranscriptSeed): Transcript {
   };
   for (const message of seed.messages) append(message);
   const knowsInput = messages.some((message) => message.id === seed.input[0]?.id);
+  const windowOf = (all: readonly Message[], isTrimmed: boolean): readonly Message[] => {
+    const newest = cut(all, seed.limit);
+    const lost = isTrimmed || newest.length < all.length || !knowsInput;
+    return lost ? withInput(newest, seed.input) : newest;
+  };
   return {
     take(entry) {
       if (entry.type === "input-received") received.set(entry.seq, entry.message);
@@ -44,13 +51,15 @@ export function openTranscript(seed: TranscriptSeed): Transcript {
       for (const message of bodyOf(entry)) append(message);
       if (entry.body.kind === "input") received.delete(entry.body.from);
     },
-    window(pending = []) {
+    window: () => windowOf(messages, trimmed),
+    fixed(pending) {
+      const [all, isTrimmed] = [messages, trimmed];
       const more = pending.flatMap((entry) => (entry.type === "message-appended" ? bodyOf(entry) : []));
-      const all = more.length === 0 ? messages : [...messages];
-      for (const message of more) insert(all, message);
-      const newest = cut(all, seed.limit);
-      const lost = trimmed || newest.length < all.length || !knowsInput;
-      return lost ? withInput(newest, seed.input) : newest;
+      let window: readonly Message[] | undefined;
+      return () => {
+        window ??= windowOf(more.reduce<readonly Message[]>(inserted, all), isTrimmed);
+        return window;
+      };
     },
     received: (seq) => received.get(seq),
   };
@@ -58,18 +67,16 @@ export function openTranscript(seed: TranscriptSeed): Transcript {
 
 /** Results are appended as they settle and read in the order of their calls. */
 export function inOrder(messages: readonly Message[]): readonly Message[] {
-  const ordered: Message[] = [];
-  for (const message of messages) insert(ordered, message);
-  return ordered;
+  return messages.reduce<readonly Message[]>(inserted, []);
 }
 
-function insert(messages: Message[], message: Message): void {
+function inserted(messages: readonly Message[], message: Message): readonly Message[] {
   let at = messages.length;
   if (message.role === "tool") {
     const index = callIndex(message);
     while (at > 0 && messages[at - 1]?.role === "tool" && callIndex(messages[at - 1] as Message) > index) at -= 1;
   }
-  messages.splice(at, 0, message);
+  return at === messages.length ? [...messages, message] : messages.toSpliced(at, 0, message);
 }
 
 /** Where the newest begin: at most a step earlier than the limit says, so that no result is parted from its call. */

@@ -1,4 +1,4 @@
-/** What a hook sees of a moment. Built as it is looked at; fixed before anything is waited for. */
+/** What a hook sees of a moment. Built as it is looked at, from things that do not change any more. */
 import type { FinishReason } from "../domain/entry.ts";
 import { frozen } from "../domain/frozen.ts";
 import type { JsonValue } from "../domain/json.ts";
@@ -20,6 +20,7 @@ export interface Moment {
   readonly now: number;
   readonly signal: AbortSignal;
   readonly tools: readonly string[];
+  /** The same each time. */
   readonly messages: () => readonly Message[];
   /** after-tool: what the tool answered. */
   readonly result?: CallResult;
@@ -38,7 +39,6 @@ export class HookView implements PhaseView, Omit<DecisionView, keyof PhaseView> 
   readonly #moment: Moment;
   readonly #scene: Scene;
   readonly #config: unknown;
-  #messages: readonly Message[] | undefined;
 
   constructor(moment: Moment, scene: Scene, config: unknown) {
     this.#moment = moment;
@@ -72,8 +72,7 @@ export class HookView implements PhaseView, Omit<DecisionView, keyof PhaseView> 
     return frozen(this.#moment.state.usage);
   }
   get messages(): readonly Message[] {
-    this.#messages ??= frozen(this.#moment.messages());
-    return this.#messages;
+    return frozen(this.#moment.messages());
   }
   get state(): StateView {
     const { space } = this.#scene;
@@ -124,11 +123,6 @@ export class HookView implements PhaseView, Omit<DecisionView, keyof PhaseView> 
   }
   get at(): number {
     return this.#decided.at;
-  }
-
-  /** Called before the hook is waited for: what it looks at later is what there was now. */
-  settle(): void {
-    this.#messages ??= frozen(this.#moment.messages());
   }
 
   get #decided(): DecidedTicket {
