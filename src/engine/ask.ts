@@ -11,7 +11,7 @@ import { phaseTable } from "./phases.ts";
 import { settleWithin } from "./settle-within.ts";
 import type { Stage } from "./stage.ts";
 import type { Moment, Scene } from "./view.ts";
-import { isAwaitable, type Whenever } from "./whenever.ts";
+import { isAwaitable, type Whenever, whenKnown } from "./whenever.ts";
 import type { Fact, JudgeOrder, PhaseOrder, Question } from "./work.ts";
 
 /** The run as it stands in the draft: what is not committed yet included. */
@@ -27,11 +27,11 @@ export function put(question: Question, standing: Standing, stage: Stage): Whene
 function judge(order: JudgeOrder, standing: Standing, stage: Stage): Whenever<Fact> {
   const { call, tool, edited } = order;
   const { tools } = stage.boundAgent;
-  const isAsked = stage.plugins.some((plugin) => plugin.hooks.has("tool-gate"));
+  const isAsked = stage.hooks.has("tool-gate");
   const about = { phase: "tool-gate", subject: call } as const;
   const verdict = gateCall(order, {
     judge: (input) => inTime(tools.judge({ tool, input, edited }), stage),
-    ask: isAsked ? () => askHooks(asked(about, standing, stage)) : undefined,
+    ask: isAsked ? () => askAll(asked(about, standing, stage)) : undefined,
   });
   const fact = (known: Verdict): Fact => ({ kind: "judged", call, verdict: known });
   return isAwaitable(verdict) ? Promise.resolve(verdict).catch(brokenGate).then(fact) : fact(verdict);
@@ -49,7 +49,7 @@ function inTime(verdict: Whenever<Verdict>, stage: Stage): Whenever<Verdict> {
 }
 
 function runPhase(order: PhaseOrder, standing: Standing, stage: Stage): Whenever<Fact> {
-  const ran = askHooks(asked(order, standing, stage));
+  const ran = askAll(asked(order, standing, stage));
   const fact = (known: Ran): Fact => ({ kind: "phase-ran", order, ran: withStatic(order.phase, known, stage) });
   return isAwaitable(ran) ? Promise.resolve(ran).then(fact) : fact(ran);
 }
@@ -65,12 +65,30 @@ function withStatic(phase: Phase, ran: Ran, stage: Stage): Ran {
   return { ...ran, commands: [...said, ...ran.commands] };
 }
 
+interface Session extends Asked {
+  /** Nobody waits for its signal any more. */
+  readonly done: () => void;
+}
+
+function askAll(question: Session): Whenever<Ran> {
+  return whenKnown(askHooks(question), (ran) => {
+    question.done();
+    return ran;
+  });
+}
+
 type AboutMoment = Pick<PhaseOrder, "phase" | "subject" | "outcome" | "result">;
 
-function asked(about: AboutMoment, { state, entries }: Standing, stage: Stage): Asked {
+function asked(about: AboutMoment, { state, entries }: Standing, stage: Stage): Session {
   const { phase } = about;
-  const controller = new AbortController();
-  const moment = momentOf(about, { state, entries }, { stage, signal: controller.signal });
+  let controller: AbortController | undefined;
+  const abort = (): void => controller?.abort();
+  const signal = (): AbortSignal => {
+    controller ??= new AbortController();
+    stage.timers.add(abort); // the run may leave this process before the answer is there
+    return controller.signal;
+  };
+  const moment = momentOf(about, { state, entries }, { stage, signal });
   const space: StateSpace = {
     keys: stage.boundAgent.plugins.keys,
     run: state.slots,
@@ -82,17 +100,18 @@ function asked(about: AboutMoment, { state, entries }: Standing, stage: Stage): 
     moment,
     space,
     scene: withScheduled({ space }, state, phase),
-    plugins: stage.plugins,
+    asking: stage.hooks.get(phase) ?? [],
     deadlineMs: deadline === "none" ? stage.limits.phaseTimeoutMs : stage.limits[deadline],
     timing: stage,
-    abort: () => controller.abort(),
+    abort,
+    done: () => stage.timers.delete(abort),
   };
 }
 
 export function momentOf(
   about: AboutMoment,
   { state, entries }: Standing,
-  by: { readonly stage: Stage; readonly signal: AbortSignal },
+  by: { readonly stage: Stage; readonly signal: () => AbortSignal },
 ): Moment {
   const { stage, signal } = by;
   const { transcript, pluginRun, toolNames } = stage;
@@ -124,10 +143,10 @@ function withScheduled(scene: Scene, state: RunState, phase: Phase): Scene {
 /** Hooks that only look: nobody waits for what they say, and what they break is noted. */
 export function observe(about: AboutMoment & Pick<Moment, "delta">, standing: Standing, stage: Stage): Whenever<void> {
   const { phase } = about;
-  if (!stage.plugins.some((plugin) => plugin.hooks.has(phase))) return undefined;
+  if (!stage.hooks.has(phase)) return undefined;
   const question = asked(about, standing, stage);
   const moment = about.delta ? { ...question.moment, delta: about.delta } : question.moment;
-  const ran = askHooks({ ...question, moment });
+  const ran = askAll({ ...question, moment });
   const note = (known: Ran): void => {
     if (known.kind !== "failed") return;
     const { run } = standing.state.created.identity;

@@ -12,6 +12,7 @@ import type { Command, GivenCommand, SetState } from "../domain/command.ts";
 import type { PluginFailure } from "../domain/entry.ts";
 import { HoldfastError, isHoldfastError } from "../domain/errors.ts";
 import { messageOf } from "../domain/json.ts";
+import type { Phase } from "../domain/phase.ts";
 import type { Slot } from "../domain/state-slots.ts";
 import { changeState, type StateSpace, slotIn, withChange } from "../domain/state-space.ts";
 import type { AnyHook, OpenPlugin } from "../ports/plugin-runner.ts";
@@ -33,50 +34,76 @@ export interface Asked {
   /** As the run is, and as the hooks see it: with what was scheduled for this phase. */
   readonly space: StateSpace;
   readonly scene: Scene;
-  readonly plugins: readonly OpenPlugin[];
+  readonly asking: readonly Asking[];
   readonly deadlineMs: number;
   readonly timing: Timing;
   readonly abort: () => void;
 }
 
-interface Asking {
+/** A hook that is asked, and whose it is. */
+export interface Asking {
   readonly plugin: OpenPlugin;
   readonly hook: AnyHook;
 }
 
+/** By phase, in the order in which they are asked. */
+export type AskedHooks = ReadonlyMap<Phase, readonly Asking[]>;
+
+export function hooksByPhase(plugins: readonly OpenPlugin[]): AskedHooks {
+  const byPhase = new Map<Phase, Asking[]>();
+  for (const plugin of plugins) {
+    for (const [phase, hooks] of plugin.hooks) {
+      const asking = byPhase.get(phase) ?? [];
+      for (const hook of hooks) asking.push({ plugin, hook });
+      byPhase.set(phase, asking);
+    }
+  }
+  return byPhase;
+}
+
 type Answer = readonly Command[] | HoldfastError;
 
+/** Answers by place; a place is empty while its hook is waited for. */
+type Answers = (Answer | undefined)[];
+
 export function askHooks(asked: Asked): Whenever<Ran> {
-  const { moment, plugins } = asked;
-  const waiting = new Set<string>();
-  const asking = plugins.flatMap((plugin) =>
-    (plugin.hooks.get(moment.phase) ?? []).map((hook): Asking => ({ plugin, hook })),
-  );
-  const answers = asking.map((each) => ask(each, asked.scene, { moment, waiting }));
-  const merge = (known: readonly Answer[]): Whenever<Ran> => mergeAnswers(asking, known, { asked, waiting });
-  const ran = answers.some(isAwaitable) ? Promise.all(answers).then(merge) : merge(answers as Answer[]);
-  return isAwaitable(ran) ? inTime(Promise.resolve(ran), asked, waiting) : ran; // G3
+  const { asking } = asked;
+  const answers: Answers = [];
+  const pending: Promise<void>[] = [];
+  for (const [index, each] of asking.entries()) {
+    const answer = ask(each, asked.scene, asked.moment);
+    answers[index] = isAwaitable(answer) ? undefined : answer;
+    if (isAwaitable(answer)) pending.push(answer.then((known) => keep(answers, index, known)));
+  }
+  const merge = (): Whenever<Ran> => mergeAnswers(asked, answers as Answer[]);
+  const ran = pending.length > 0 ? allOf(pending).then(merge) : merge();
+  return isAwaitable(ran) ? inTime(Promise.resolve(ran), asked, answers) : ran; // G3
 }
 
-interface Round {
-  readonly moment: Moment;
-  /** Plugins that have not answered yet. */
-  readonly waiting: Set<string>;
+function keep(answers: Answers, index: number, answer: Answer): void {
+  answers[index] = answer;
 }
 
-function ask({ plugin, hook }: Asking, scene: Scene, { moment, waiting }: Round): Whenever<Answer> {
-  const view = new HookView(moment, scene, plugin.config);
-  const fail = (cause: unknown): HoldfastError => failure(plugin.name, moment.phase, cause);
+/** They never reject. */
+function allOf(pending: readonly Promise<void>[]): Promise<void> {
+  return new Promise((resolve) => {
+    let left = pending.length;
+    for (const each of pending) each.then(() => --left === 0 && resolve());
+  });
+}
+
+function ask({ plugin, hook }: Asking, scene: Scene, moment: Moment): Answer | Promise<Answer> {
+  const { name } = plugin;
+  const { phase } = moment;
   try {
-    const answer = hook(view);
-    if (!isAwaitable(answer)) return readAnswer(answer, { phase: moment.phase, plugin: plugin.name });
-    waiting.add(plugin.name);
-    return Promise.resolve(answer).then((said) => {
-      waiting.delete(plugin.name);
-      return readAnswer(said, { phase: moment.phase, plugin: plugin.name });
-    }, fail);
+    const answer = hook(new HookView(moment, scene, plugin.config));
+    if (!isAwaitable(answer)) return readAnswer(answer, { phase, plugin: name });
+    return Promise.resolve(answer).then(
+      (said) => readAnswer(said, { phase, plugin: name }),
+      (cause: unknown) => failure(name, phase, cause),
+    );
   } catch (cause) {
-    return fail(cause);
+    return failure(name, phase, cause);
   }
 }
 
@@ -85,19 +112,15 @@ export function failure(plugin: string, phase: string, cause: unknown): Holdfast
   return new HoldfastError("plugin-failed", `Plugin ${plugin} failed in ${phase}: ${messageOf(cause)}`, { cause });
 }
 
-interface Merging {
-  readonly asked: Asked;
-  readonly waiting: Set<string>;
-}
-
-function mergeAnswers(asking: readonly Asking[], answers: readonly Answer[], merging: Merging): Whenever<Ran> {
+function mergeAnswers(asked: Asked, answers: readonly Answer[]): Whenever<Ran> {
   const taken = new Set<string>();
   const commands: GivenCommand[] = [];
   const losers: Asking[] = [];
-  let scene = merging.asked.scene;
-  for (const [index, each] of asking.entries()) {
+  let { scene } = asked;
+  for (const [index, each] of asked.asking.entries()) {
     const answer = answers[index] as Answer;
     if (answer instanceof HoldfastError) return failed(each.plugin.name, answer); // G4
+    if (answer.length === 0) continue;
     const touched = answer.flatMap((command) => touches(command, scene.space));
     if (touched.some((what) => taken.has(what))) losers.push(each);
     else {
@@ -108,10 +131,11 @@ function mergeAnswers(asking: readonly Asking[], answers: readonly Answer[], mer
       commands.push(...answer.map((command) => ({ plugin: each.plugin.name, command })));
     }
   }
-  return askAgain(losers, { ...merging, scene, commands });
+  return askAgain(losers, { asked, scene, commands });
 }
 
-interface Unfinished extends Merging {
+interface Unfinished {
+  readonly asked: Asked;
   readonly scene: Scene;
   readonly commands: readonly GivenCommand[];
 }
@@ -122,7 +146,7 @@ function askAgain(losers: readonly Asking[], so: Unfinished): Whenever<Ran> {
   if (!loser) return { kind: "said", commands: so.commands, seen: seenBy(so.commands, so.asked.space) };
   const { moment } = so.asked;
   const { name } = loser.plugin;
-  return whenKnown(ask(loser, so.scene, { moment, waiting: so.waiting }), (answer) => {
+  return whenKnown(ask(loser, so.scene, moment), (answer) => {
     if (answer instanceof HoldfastError) return failed(name, answer);
     const scene = mergeInto(so.scene, answer, name);
     if (scene instanceof HoldfastError) return failed(name, scene);
@@ -172,12 +196,22 @@ function failed(plugin: string, { code, message }: HoldfastError): Ran {
   return { kind: "failed", plugin, error: { code, message } };
 }
 
-async function inTime(ran: Promise<Ran>, asked: Asked, waiting: ReadonlySet<string>): Promise<Ran> {
+/** Turns of the event loop's inner queue that an answer may take before a timer is set: nobody has waited for anything. */
+const turnsWithoutTimer = 8;
+
+async function inTime(ran: Promise<Ran>, asked: Asked, answers: Answers): Promise<Ran> {
   const { deadlineMs, timing, moment, abort } = asked;
-  const within = await settleWithin(ran, deadlineMs, timing);
+  let isKnown = false;
+  const noted = ran.finally(() => {
+    isKnown = true;
+  });
+  for (let turn = 0; turn < turnsWithoutTimer && !isKnown; turn += 1) await undefined;
+  if (isKnown) return noted;
+  const within = await settleWithin(noted, deadlineMs, timing);
   if (within.kind === "value") return within.value;
-  const [plugin = "(unknown)"] = waiting;
   abort();
+  const silent = asked.asking.filter((_each, index) => answers[index] === undefined).map(({ plugin }) => plugin.name);
+  const names = [...new Set(silent)];
   const cause = within.kind === "threw" ? within.cause : `no answer within ${deadlineMs} ms`;
-  return failed(plugin, failure([...waiting].join(", ") || plugin, moment.phase, cause));
+  return failed(names[0] ?? "(asked again)", failure(names.join(", ") || "(asked again)", moment.phase, cause));
 }

@@ -8,6 +8,7 @@ import type { HeldClaim } from "../ports/dispatcher.ts";
 import type { OpenPlugin } from "../ports/plugin-runner.ts";
 import type { BoundAgent, EngineDeps } from "./deps.ts";
 import { openFacts } from "./facts.ts";
+import { hooksByPhase } from "./hooks.ts";
 import { type Loaded, load } from "./load.ts";
 import { nobody } from "./nobody.ts";
 import { persist } from "./retry.ts";
@@ -33,6 +34,7 @@ export async function openRun(held: HeldClaim, deps: EngineDeps, late: (fact: Fa
     threadBase,
     pluginRun,
     plugins: opened.plugins,
+    hooks: hooksByPhase(opened.plugins),
     toolNames: boundAgent.shown.map(({ name }) => name),
     epoch: claim.epoch,
     storeNow: held.storeNow,

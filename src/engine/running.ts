@@ -66,9 +66,9 @@ export function circumstances(running: Running): Circumstances {
 }
 
 /** What plugins say at every model call is said in before-run. */
-function isHooked({ plugins, boundAgent }: Running, phase: Phase): boolean {
+function isHooked({ stage, boundAgent }: Running, phase: Phase): boolean {
   if (phase === "before-run" && boundAgent.plugins.context.length > 0) return true;
-  return plugins.some((plugin) => plugin.hooks.has(phase));
+  return stage.hooks.has(phase);
 }
 
 export function takeEntries(running: Running, entries: readonly Entry[]): void {

@@ -3,6 +3,7 @@ import type { PluginRun } from "../domain/plugin.ts";
 import type { Slots } from "../domain/state-slots.ts";
 import type { OpenPlugin } from "../ports/plugin-runner.ts";
 import type { BoundAgent, EngineDeps } from "./deps.ts";
+import type { AskedHooks } from "./hooks.ts";
 import type { Transcript } from "./transcript.ts";
 import type { Fact } from "./work.ts";
 
@@ -14,6 +15,7 @@ export interface Stage extends EngineDeps {
   readonly timers: Set<() => void>;
   /** This run's own instances, in the order in which they are asked. */
   readonly plugins: readonly OpenPlugin[];
+  readonly hooks: AskedHooks;
   readonly pluginRun: PluginRun;
   readonly toolNames: readonly string[];
   /** The thread's state when the run was taken up. */

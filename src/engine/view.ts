@@ -18,7 +18,8 @@ export interface Moment {
   readonly run: PluginRun;
   readonly state: RunState;
   readonly now: number;
-  readonly signal: AbortSignal;
+  /** Made when somebody asks for it. */
+  readonly signal: () => AbortSignal;
   readonly tools: readonly string[];
   /** The same each time. */
   readonly messages: () => readonly Message[];
@@ -85,7 +86,7 @@ export class HookView implements PhaseView, Omit<DecisionView, keyof PhaseView> 
     return (this.#moment.state.step?.calls ?? []).map((call) => this.#callView(call));
   }
   get signal(): AbortSignal {
-    return this.#moment.signal;
+    return this.#moment.signal();
   }
   get call(): CallPhaseView["call"] {
     const { state, subject } = this.#moment;
