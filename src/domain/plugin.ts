@@ -4,12 +4,14 @@
  */
 import type { Command, ContextMessage } from "./command.ts";
 import type { FinishReason } from "./entry.ts";
+import type { ErrorRecord } from "./errors.ts";
 import type { CallId, RunId, Scope, ThreadId, TicketId } from "./ids.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import type { CallResult, Message } from "./message.ts";
+import type { ModelDescription } from "./model.ts";
 import type { Phase } from "./phase.ts";
 import { isFunction, Problems, shown } from "./problems.ts";
-import type { Outcome, Usage } from "./run.ts";
+import type { Outcome, RunStatus, Usage } from "./run.ts";
 import { type InputOf, isStandardSchema, type OutputOf, type StandardSchema } from "./standard-schema.ts";
 import { isStateKey, type ReadableKey, type StateKeyFacts } from "./state-key.ts";
 import type { Decision, TicketKind } from "./ticket.ts";
@@ -23,6 +25,12 @@ export interface PluginRun {
   readonly scope: Scope;
   readonly context: JsonValue | undefined;
   readonly createdAt: number;
+  /** What its agent's model is. */
+  readonly model: ModelDescription;
+  /** Its status when this process took it up. */
+  readonly foundAs: RunStatus;
+  /** The time that views have as `now`. */
+  readonly now: () => number;
   readonly log: (message: string, details?: Readonly<Record<string, unknown>>) => void;
   /** A short name for a value: the same for equal values in every process. */
   readonly hash: (value: JsonValue) => string;
@@ -73,7 +81,7 @@ export interface CallPhaseView<Config = unknown> extends PhaseView<Config> {
   readonly call: CallView;
 }
 export interface ReplyView<Config = unknown> extends PhaseView<Config> {
-  readonly reply: { readonly message: Message; readonly finish: FinishReason };
+  readonly reply: { readonly message: Message; readonly finish: FinishReason; readonly usage: Usage };
 }
 export interface EndView<Config = unknown> extends PhaseView<Config> {
   readonly outcome: Outcome;
@@ -97,7 +105,16 @@ export interface CancelView<Config = unknown> extends PhaseView<Config> {
   readonly cancel: { readonly by: string; readonly reason?: string };
 }
 export interface DeltaView<Config = unknown> extends PhaseView<Config> {
-  readonly delta: { readonly type: string; readonly text: string };
+  readonly delta: PieceView;
+}
+
+/** A piece of a reply. `message-begun` comes before an attempt's first one, `message-retracted` when it comes to nothing. */
+export interface PieceView {
+  readonly type: "message-begun" | "text-delta" | "reasoning-delta" | "tool-input-delta" | "message-retracted";
+  readonly text: string;
+  readonly attempt: number;
+  /** Why it was retracted, unless it was stopped from here. */
+  readonly error?: ErrorRecord;
 }
 
 /** Commands, or nothing. A hook may be called again for the same moment after a crash: it only looks and answers. */

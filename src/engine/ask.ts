@@ -119,7 +119,7 @@ export function momentOf(
     ...about,
     run: pluginRun,
     state,
-    now: Math.max(stage.clock.now(), stage.storeNow()),
+    now: pluginRun.now(),
     signal,
     tools: toolNames,
     messages: transcript.fixed(entries),

@@ -4,6 +4,7 @@ import { HoldfastError } from "../domain/errors.ts";
 import { callId, replyId } from "../domain/ids.ts";
 import { messageOf, shortened, toJson } from "../domain/json.ts";
 import type { CallInput, Part } from "../domain/message.ts";
+import type { PieceView } from "../domain/plugin.ts";
 import { isOffered } from "../domain/plugin-state.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { ModelPart, ModelRequest } from "../ports/provider.ts";
@@ -28,10 +29,19 @@ const maxCalls = 256;
 type Reply = Omit<Extract<ModelOutcome, { kind: "reply" }>, "kind">;
 
 export async function callModel(call: ModelCall): Promise<ModelOutcome> {
-  const { order, controller, stage } = call;
+  const { order, stage } = call;
   if (stage.clock.monotonic() >= order.beginBy) return { kind: "not-made" };
   const request = requestFor(call);
   if (request instanceof HoldfastError) return modelFailure(request);
+  show(call, { type: "message-begun", text: "" });
+  const outcome = await attempt(call, request);
+  const failed = outcome.kind === "failed" ? { error: outcome.error } : {};
+  if (outcome.kind !== "reply") show(call, { type: "message-retracted", text: "", ...failed });
+  return outcome;
+}
+
+async function attempt(call: ModelCall, request: ModelRequest): Promise<ModelOutcome> {
+  const { order, controller, stage } = call;
   const live = stage.live.begin({ ...placeOf(call), attempt: order.attempt }, replyId(placeOf(call).run, order.step));
   const within = await settleWithin(readReply(call, request, live), order.timeoutMs, stage);
   // What was stopped may be answered all the same; its message comes whole then, if it still counts.
@@ -81,10 +91,15 @@ async function readReply(call: ModelCall, asked: ModelRequest, live: LiveMessage
 }
 
 /** To watchers, and to plugins that only look. */
-function tell({ state, stage }: ModelCall, part: Piece, live: LiveMessage): void {
+function tell(call: ModelCall, part: Piece, live: LiveMessage): void {
   live.write(part);
   const { type, text } = part;
-  void observe({ phase: "model-delta", delta: { type, text } }, { state, entries: [] }, stage);
+  show(call, { type, text });
+}
+
+function show({ order, state, stage }: ModelCall, piece: Omit<PieceView, "attempt">): void {
+  const delta = { ...piece, attempt: order.attempt };
+  void observe({ phase: "model-delta", delta }, { state, entries: [] }, stage);
 }
 
 const finishReasons: readonly string[] = [

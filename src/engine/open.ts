@@ -25,7 +25,7 @@ export async function openRun(held: HeldClaim, deps: EngineDeps, late: (fact: Fa
     load(claim, { store: deps.store, window: deps.limits.window, readsThread }),
   );
   const { transcript, threadBase, state } = loaded;
-  const pluginRun = pluginRunOf(state, deps);
+  const pluginRun = pluginRunOf(state, boundAgent, { ...deps, storeNow: held.storeNow });
   const opened = openPlugins(boundAgent, pluginRun, loaded);
   const stage: Stage = {
     ...deps,
@@ -53,7 +53,11 @@ export async function openRun(held: HeldClaim, deps: EngineDeps, late: (fact: Fa
   };
 }
 
-function pluginRunOf({ created, createdAt }: RunState, { logger, hash }: EngineDeps): PluginRun {
+type Surroundings = Pick<EngineDeps, "logger" | "hash" | "clock"> & Pick<HeldClaim, "storeNow">;
+
+function pluginRunOf(state: RunState, { model }: BoundAgent, by: Surroundings): PluginRun {
+  const { created, createdAt, status } = state;
+  const { logger, hash, clock, storeNow } = by;
   const { run, thread, agent, scope } = created.identity;
   return {
     id: run,
@@ -62,6 +66,9 @@ function pluginRunOf({ created, createdAt }: RunState, { logger, hash }: EngineD
     scope,
     context: created.context,
     createdAt,
+    model: model.description,
+    foundAs: status,
+    now: () => Math.max(clock.now(), storeNow()),
     log: (message, details) => logger.note(message, { run, ...details }),
     hash: (value) => hash.sha256(hash.canonical(value)).slice(0, 16),
   };

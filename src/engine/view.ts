@@ -4,7 +4,15 @@ import { frozen } from "../domain/frozen.ts";
 import type { JsonValue } from "../domain/json.ts";
 import { type CallResult, callsOf, type Message } from "../domain/message.ts";
 import type { Phase } from "../domain/phase.ts";
-import type { CallPhaseView, CallView, DecisionView, PhaseView, PluginRun, StateView } from "../domain/plugin.ts";
+import type {
+  CallPhaseView,
+  CallView,
+  DecisionView,
+  PhaseView,
+  PieceView,
+  PluginRun,
+  StateView,
+} from "../domain/plugin.ts";
 import type { DecidedTicket } from "../domain/plugin-state.ts";
 import type { Outcome, Usage } from "../domain/run.ts";
 import type { CallState, RunState } from "../domain/run-state.ts";
@@ -26,7 +34,7 @@ export interface Moment {
   /** after-tool: what the tool answered. */
   readonly result?: CallResult;
   readonly outcome?: Outcome;
-  readonly delta?: { readonly type: string; readonly text: string };
+  readonly delta?: PieceView;
 }
 
 /** What changes from one hook to the next: state that was merged meanwhile, and the call as others have patched it. */
@@ -96,11 +104,12 @@ export class HookView implements PhaseView, Omit<DecisionView, keyof PhaseView> 
     const view = this.#callView(call);
     return frozen({ ...view, ...(input === undefined ? {} : { input }), ...(result ? { result } : {}) });
   }
-  get reply(): { readonly message: Message; readonly finish: FinishReason } {
+  get reply(): { readonly message: Message; readonly finish: FinishReason; readonly usage: Usage } {
     const { step } = this.#moment.state;
     const message = this.messages.findLast(({ role }) => role === "assistant");
     const last = step?.model.last;
-    return { message: message as Message, finish: (last?.kind === "done" && last.finish) || "other" };
+    const { finish = "other", usage = { inputTokens: 0, outputTokens: 0 } } = last?.kind === "done" ? last : {};
+    return { message: message as Message, finish, usage: frozen(usage) };
   }
   get outcome(): Outcome {
     return frozen(this.#moment.outcome as Outcome);
@@ -109,8 +118,8 @@ export class HookView implements PhaseView, Omit<DecisionView, keyof PhaseView> 
     const { by, reason } = this.#moment.state.cancel ?? { by: "", reason: undefined };
     return { by, ...(reason === undefined ? {} : { reason }) };
   }
-  get delta(): { readonly type: string; readonly text: string } {
-    return frozen(this.#moment.delta as { type: string; text: string });
+  get delta(): PieceView {
+    return frozen(this.#moment.delta as PieceView);
   }
   get ticket(): DecisionView["ticket"] {
     const { decision: _decision, by: _by, at: _at, ...ticket } = this.#decided;
