@@ -148,7 +148,7 @@ function replyAgain(
 ): RunState {
   const { step, plugins } = state;
   if (!step) return state;
-  const slot = contextSlot(plugin, { key: "retry", text: reason, target: "suffix" });
+  const slot = contextSlot(plugin, { key: "~retry", text: reason, target: "suffix" });
   return {
     ...state,
     step: { ...step, retried: step.retried ?? reason },

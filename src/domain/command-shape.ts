@@ -12,13 +12,14 @@ interface Shape {
   readonly optional?: Readonly<Record<string, Field>>;
 }
 
-const text: Field = (value) => {
-  if (typeof value !== "string" || value === "") return "must be a non-empty string";
+const words: Field = (value) => {
+  if (typeof value !== "string") return "must be a string";
   if (!value.isWellFormed()) return "has a lone surrogate";
   return Buffer.byteLength(value) > commandLimits.textBytes
     ? `is longer than ${commandLimits.textBytes} bytes`
     : undefined;
 };
+const text: Field = (value) => (value === "" ? "must be a non-empty string" : words(value));
 const flag: Field = (value) => (typeof value === "boolean" ? undefined : "must be true or false");
 const json: Field = (value) => {
   const checked = toJson(value);
@@ -43,7 +44,7 @@ function integer(least: number, most: number): Field {
 const shapes: Readonly<Record<CommandType, Shape>> = {
   "set-state": { needed: { key: text }, optional: { value: json, operand: json } },
   "add-context": {
-    needed: { key: text, text },
+    needed: { key: text, text: words },
     optional: {
       target: oneOf("system", "session", "conversation", "suffix"),
       priority: integer(-1_000_000, 1_000_000),

@@ -23,6 +23,7 @@ export type ContextTarget = "system" | "session" | "conversation" | "suffix";
 export interface ContextMessage {
   /** The same key of the same plugin replaces what it said before. */
   readonly key: string;
+  /** Empty: takes back what the key has said. */
   readonly text: string;
   readonly target?: ContextTarget;
   /** Lower ones come first; 0 unless said. */

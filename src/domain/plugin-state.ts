@@ -77,9 +77,10 @@ export function contextSlot(plugin: string, message: ContextMessage): ContextSlo
   return { plugin, key, text, target, priority, cooldown, persistent: persistent || consumeOnce, once: consumeOnce };
 }
 
-/** A slot of the same name is replaced; one that repeats itself keeps its cooldown. */
+/** A slot of the same name is replaced, or taken back by an empty text; one that repeats itself keeps its cooldown. */
 export function withContext(slots: readonly ContextSlot[], slot: ContextSlot): readonly ContextSlot[] {
   const known = slots.find((each) => each.plugin === slot.plugin && each.key === slot.key);
+  if (slot.text === "") return slots.filter((each) => each !== known);
   const isRepeated = known?.saidIn !== undefined && known.text === slot.text;
   const kept = isRepeated ? { ...slot, saidIn: known.saidIn as number } : slot;
   return [...slots.filter((each) => each !== known), kept];

@@ -46,7 +46,7 @@ function moveCall(draft: Draft, call: CallState | undefined): boolean {
 
 /** What a tool answered goes through the plugins before the model reads it. */
 function conclude(draft: Draft, call: CallState): boolean {
-  const result = call.result ?? draft.answered.get(call.id);
+  const result = call.result ?? draft.answered.get(call.id)?.result;
   if (wasRun(call) && result && !pass(draft, "after-tool", { subject: call.id, result })) return false;
   resume(draft);
   appendResult(draft, call.id, result ?? errorResult("aborted", "The call ended without a result"));

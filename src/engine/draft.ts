@@ -43,6 +43,12 @@ export interface Circumstances {
   readonly spec: (tool: string) => ToolSpec | undefined;
 }
 
+/** A tool's own answer, and the effect it settles. */
+export interface Answered {
+  readonly effect: EffectId;
+  readonly result: CallResult;
+}
+
 export interface Draft {
   state: RunState;
   readonly at: Circumstances;
@@ -52,7 +58,7 @@ export interface Draft {
   /** Moments that were passed in this draft without a word. */
   readonly quiet: Set<string>;
   /** What tools answered, while plugins have not let it through. */
-  readonly answered: Map<CallId, CallResult>;
+  readonly answered: Map<CallId, Answered>;
   wakeAt: number | undefined;
   /** Nothing is in flight and nothing may begin here: someone else goes on. */
   handOver: boolean;
@@ -64,7 +70,7 @@ export function openDraft(state: RunState, at: Circumstances): Draft {
     start: [],
     abort: [],
     quiet: new Set<string>(),
-    answered: new Map<CallId, CallResult>(),
+    answered: new Map<CallId, Answered>(),
   };
   return { state, at, ...empty, wakeAt: undefined, handOver: false };
 }

@@ -102,7 +102,7 @@ function closeCall(draft: Draft, index: number, ending: Ending): void {
 
 /** An open attempt is settled without a ticket: a `once` call as unknown, any other as aborted. */
 function closingResult(draft: Draft, call: CallState): CallResult {
-  const result = call.result ?? draft.answered.get(call.id);
+  const result = call.result ?? draft.answered.get(call.id)?.result;
   if (result && isWithheld(draft, call)) {
     return errorResult("aborted", "The tool ran, but the run ended before plugins had let its result through");
   }

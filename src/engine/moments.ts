@@ -87,15 +87,13 @@ function stateProblem(draft: Draft, given: readonly GivenCommand[]): PluginFailu
 
 function problemWith(draft: Draft, order: PhaseOrder, given: readonly GivenCommand[]): PluginFailure | undefined {
   const { context, scheduled } = draft.state.plugins;
-  const room = {
-    "add-context": commandLimits.contexts - context.length,
-    schedule: commandLimits.scheduled - scheduled.length,
-  };
+  const contexts = new Set(context.map(({ plugin, key }) => `${plugin}/${key}`));
+  let schedules = scheduled.length;
   for (const { plugin, command } of given) {
-    if (command.type === "add-context" || command.type === "schedule") {
-      room[command.type] -= 1;
-      if (room[command.type] < 0) return refusal(plugin, `${command.type}: the run holds as many of these as it may`);
-    }
+    if (command.type === "add-context") contexts.add(`${plugin}/${command.key}`);
+    if (command.type === "schedule") schedules += 1;
+    const isFull = contexts.size > commandLimits.contexts || schedules > commandLimits.scheduled;
+    if (isFull) return refusal(plugin, `${command.type}: the run holds as many of these as it may`);
     const problem = command.type === "retry" && order.phase === "after-tool" ? retryProblem(draft, order) : undefined;
     if (problem) return refusal(plugin, problem);
   }

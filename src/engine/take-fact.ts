@@ -1,7 +1,7 @@
 /** Turns what has happened into entries. Nothing here starts anything. */
 import { errorResult } from "../domain/apply-call.ts";
 import type { EntryBody, Verdict } from "../domain/entry.ts";
-import { replyId, resultId } from "../domain/ids.ts";
+import { type EffectId, replyId, resultId } from "../domain/ids.ts";
 import type { CallResult, Message } from "../domain/message.ts";
 import type { CallState } from "../domain/run-state.ts";
 import { act, type Draft, emit } from "./draft.ts";
@@ -90,7 +90,7 @@ function takeTool(draft: Draft, fact: Extract<Fact, { kind: "tool-settled" }>): 
     : fact.result;
   act(draft, { type: "effect-settled", effect, attempt, result: settled });
   if (!result) return;
-  if (draft.at.hooked("after-tool")) draft.answered.set(fact.call, result);
+  if (draft.at.hooked("after-tool")) draft.answered.set(fact.call, { effect, result });
   else appendResult(draft, fact.call, result);
 }
 
@@ -122,14 +122,14 @@ export function appendResult(draft: Draft, id: CallState["id"], result: CallResu
 }
 
 /** What tools answered and nobody has passed on unchanged is written with the settlement, or it would be lost. */
-export function withAnswers(draft: Draft): readonly EntryBody[] {
-  if (draft.answered.size === 0) return draft.entries;
-  const passedOn = new Set(draft.entries.flatMap(resultsIn));
-  return draft.entries.map((entry) => {
-    if (entry.type !== "effect-settled") return entry;
-    const call = draft.state.step?.calls.find((each) => each.effect?.id === entry.effect);
-    const answered = call && draft.answered.get(call.id);
-    return answered && !passedOn.has(answered) ? { ...entry, answered } : entry;
+export function withAnswers({ answered, entries }: Draft): readonly EntryBody[] {
+  if (answered.size === 0) return entries;
+  const passedOn = new Set(entries.flatMap(resultsIn));
+  const kept = new Map<EffectId, CallResult>();
+  for (const { effect, result } of answered.values()) if (!passedOn.has(result)) kept.set(effect, result);
+  return entries.map((entry) => {
+    const result = entry.type === "effect-settled" ? kept.get(entry.effect) : undefined;
+    return entry.type === "effect-settled" && result ? { ...entry, answered: result } : entry;
   });
 }
 

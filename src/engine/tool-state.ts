@@ -2,6 +2,7 @@
 import type { SetState } from "../domain/command.ts";
 import { HoldfastError } from "../domain/errors.ts";
 import { frozen } from "../domain/frozen.ts";
+import type { JsonValue } from "../domain/json.ts";
 import type { StateKeyFacts } from "../domain/state-key.ts";
 import { changeState, readState, type StateSpace, withChange } from "../domain/state-space.ts";
 import type { ToolSpec, ToolState } from "../domain/tool.ts";
@@ -26,7 +27,13 @@ export function openToolState(space: StateSpace, spec: ToolSpec | undefined): Op
     const changed = changeState(seen, command, tool);
     if (!changed.ok) throw new HoldfastError("invalid-state", `Tool ${tool}: ${changed.problem}`);
     seen = withChange(seen, changed.entry);
-    writes.push(command);
+    // As it was checked: the caller may go on changing what it gave.
+    const { operand, value } = changed.entry.change as { readonly operand?: JsonValue; readonly value?: JsonValue };
+    writes.push({
+      type: "set-state",
+      key: key.name,
+      ...(operand === undefined ? { value: value as JsonValue } : { operand }),
+    });
   }
 
   return {

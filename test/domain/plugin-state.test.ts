@@ -217,3 +217,9 @@ test("other commands change nothing of a step", () => {
   const changes = changesOf(hide("a"));
   expect(withChanges(changes, { type: "stop", code: "x" })).toBe(changes);
 });
+
+test("an empty text takes back what the same key of the same plugin has said", () => {
+  const said = withContext([], contextSlot("a", { key: "k", text: "hello", persistent: true }));
+  expect(withContext(said, contextSlot("b", { key: "k", text: "" }))).toEqual(said);
+  expect(withContext(said, contextSlot("a", { key: "k", text: "" }))).toEqual([]);
+});
