@@ -7,7 +7,7 @@
  * R3 `behind` loses nothing: what came in is folded, what has happened is offered again, what was planned is decided anew.
  * R4 The loop returns only when the run waits, is done, or is not ours: never with something of it in flight.
  */
-import type { Entry } from "../domain/entry.ts";
+import type { Entry, EntryBody } from "../domain/entry.ts";
 import { foldVersion, type RunState } from "../domain/run-state.ts";
 import type { HeldClaim } from "../ports/dispatcher.ts";
 import type { Claim } from "../ports/store.ts";
@@ -17,6 +17,7 @@ import type { EngineDeps } from "./deps.ts";
 import type { Draft } from "./draft.ts";
 import { readAfter } from "./load.ts";
 import { openRun } from "./open.ts";
+import { phaseTable } from "./phases.ts";
 import { persist } from "./retry.ts";
 import { circumstances, type Running, takeEntries } from "./running.ts";
 import { isOpen, withAnswers } from "./take-fact.ts";
@@ -35,6 +36,7 @@ export async function runLoop(held: HeldClaim, deps: EngineDeps): Promise<RunSta
     const answer = await write(running, next);
     if (answer === "fenced") return abandon(running); // R2
     if (answer === "behind") continue; // R3
+    noteFailures(running, next.entries);
     running.facts.abort(next.abort);
     running.facts.start(next.start, running.state); // R1
     await keepSnapshot(running);
@@ -130,6 +132,15 @@ async function leave(running: Running): Promise<RunState> {
 function closeAll({ facts, plugins }: Running): void {
   facts.abandon();
   for (const plugin of plugins) plugin.close();
+}
+
+/** What neither ends the run nor refuses a call would be seen by nobody who does not read its journal. */
+function noteFailures({ deps, claim }: Running, entries: readonly EntryBody[]): void {
+  for (const entry of entries) {
+    if (entry.type !== "command-applied" || !entry.failed || phaseTable[entry.phase].failure !== "noted") continue;
+    const { code, message } = entry.failed.error;
+    deps.logger.warn(message, { run: claim.run, moment: entry.phase, code });
+  }
 }
 
 function keepAsEvidence(fact: Fact, claim: Claim, deps: EngineDeps): void {
