@@ -28,3 +28,8 @@ export function isPhase(value: unknown): value is Phase {
 export function momentId(phase: Phase, subject?: string): string {
   return subject === undefined ? phase : `${phase}:${subject}`;
 }
+
+export function phaseOf(moment: string): Phase {
+  const end = moment.indexOf(":");
+  return (end < 0 ? moment : moment.slice(0, end)) as Phase;
+}

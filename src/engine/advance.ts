@@ -22,7 +22,7 @@ export function advance(draft: Draft): Ending | undefined {
   if (!step && !pass(draft, "before-run")) return undefined;
   if (step && !step.ended) {
     if (step.model.last?.kind !== "done") return advanceModel(draft, step);
-    if (!pass(draft, "after-model")) return undefined;
+    if (!isBegun(step) && !pass(draft, "after-model")) return undefined;
     if (step.retried !== undefined) dropCalls(draft, step.retried);
     advanceCalls(draft);
     if (draft.state.step?.calls.some((call) => call.status !== "settled")) return undefined;
@@ -33,7 +33,13 @@ export function advance(draft: Draft): Ending | undefined {
   if (!ending) return beginStep(draft);
   const { outcome } = ending;
   if (outcome.kind === "completed" && !pass(draft, "before-end", { outcome })) return undefined;
-  return draft.state.plugins.goesOn ? beginStep(draft) : ending;
+  if (draft.state.plugins.goesOn) return beginStep(draft);
+  return isHeld(draft.state) ? undefined : ending; // its question would be closed before anybody saw it
+}
+
+/** Once a call has moved, the reply was let through: nobody is asked about it again. */
+function isBegun({ calls }: StepState): boolean {
+  return calls.some((call) => call.status !== "proposed");
 }
 
 /** What people have decided is shown to plugins before the run acts on it. */
@@ -116,10 +122,11 @@ function naturalOutcome(finish: FinishReason | undefined): Outcome {
 function beginStep(draft: Draft): Ending | undefined {
   const { stepsEnded, created, pause, inbox } = draft.state;
   const { steps } = created.budget;
+  if (isHeld(draft.state)) return undefined;
   if (stepsEnded >= steps) {
     return ending(draft, { kind: "stopped", code: "steps", detail: `The budget of ${steps} steps is spent` });
   }
-  if (pause || isHeld(draft.state)) return undefined;
+  if (pause) return undefined;
   if (!pass(draft, "before-step")) return undefined;
   for (const { id, seq } of inbox) {
     act(draft, { type: "message-appended", body: { kind: "input", from: seq, input: id } });

@@ -49,6 +49,7 @@ function problemOf(value: unknown, phase: Phase): string | undefined {
 function scheduleProblem(command: Command, phase: Phase): string | undefined {
   if (command.type === "schedule") return "schedule: a schedule cannot be scheduled";
   if (phase === "tool-gate") return "schedule: verdicts of tool-gate cannot be given ahead";
+  if (phase === "before-run") return "schedule: before-run does not come again";
   const problem = problemOf(command, phase);
   return problem && `schedule: ${problem}`;
 }

@@ -11,7 +11,7 @@ import { commandLimits } from "../domain/command-shape.ts";
 import type { CommandApplied, PluginFailure } from "../domain/entry.ts";
 import type { MessageId } from "../domain/ids.ts";
 import type { CallResult, Message } from "../domain/message.ts";
-import { momentId, type Phase } from "../domain/phase.ts";
+import { momentId, type Phase, phaseOf } from "../domain/phase.ts";
 import type { Outcome } from "../domain/run.ts";
 import { slotIn } from "../domain/state-space.ts";
 import { act, type Draft, emit, resume } from "./draft.ts";
@@ -28,21 +28,37 @@ interface About {
 
 /** M1. True when it is over; otherwise the plugins are asked. */
 export function pass(draft: Draft, phase: Phase, about: About = {}): boolean {
+  if (!isMet(draft, phase)) return true;
   const { plugins } = draft.state;
-  const isScheduled = plugins.scheduled.some((each) => each.phase === phase);
-  if (!isScheduled && !draft.at.hooked(phase)) return true;
   const moment = momentId(phase, about.subject);
   const id = quietId(draft, moment, about.subject);
   if (plugins.passed.includes(moment) || draft.at.quiet.has(id) || draft.quiet.has(id)) return true;
+  if (about.subject === undefined && isBehind(phase, plugins.passed)) return true;
   resume(draft);
   draft.start.push({ kind: "phase", phase, id, ...about });
   return false;
 }
 
+/** Whether anything is to be said there: by a hook, or by what was scheduled. */
+export function isMet({ state, at }: Draft, phase: Phase): boolean {
+  return at.hooked(phase) || state.plugins.scheduled.some((each) => each.phase === phase);
+}
+
+/** From one begin of a step to the next, in this order: a later one that was written tells that this one is over. */
+const fromStepToStep: readonly Phase[] = [
+  ...(["context-ready", "before-model", "after-model", "tool-gate", "before-tool", "after-tool"] as const),
+  ...(["after-step", "before-end", "before-step"] as const),
+];
+
+function isBehind(phase: Phase, passed: readonly string[]): boolean {
+  const place = fromStepToStep.indexOf(phase);
+  return place >= 0 && passed.some((moment) => fromStepToStep.indexOf(phaseOf(moment)) > place);
+}
+
 /** A moment that nothing was written of, told from the same moment of another step or attempt. */
 function quietId({ state }: Draft, moment: string, subject: string | undefined): string {
   const attempt = state.step?.calls.find((call) => call.id === subject)?.effect?.attempt ?? 0;
-  return `${state.stepsEnded}.${state.step?.step ?? 0}/${moment}/${attempt}`;
+  return `${state.step?.step ?? 0}/${moment}/${attempt}`;
 }
 
 /** The plugins have answered. What they said no longer counts when the run has gone past the moment by itself. */

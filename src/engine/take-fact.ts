@@ -5,7 +5,7 @@ import { type EffectId, replyId, resultId } from "../domain/ids.ts";
 import type { CallResult, Message } from "../domain/message.ts";
 import type { CallState } from "../domain/run-state.ts";
 import { act, type Draft, emit } from "./draft.ts";
-import { takeRan } from "./moments.ts";
+import { isMet, takeRan } from "./moments.ts";
 import { retryAt } from "./retry.ts";
 import type { Fact, ModelOutcome } from "./work.ts";
 import { writeState } from "./write-state.ts";
@@ -90,7 +90,7 @@ function takeTool(draft: Draft, fact: Extract<Fact, { kind: "tool-settled" }>): 
     : fact.result;
   act(draft, { type: "effect-settled", effect, attempt, result: settled });
   if (!result) return;
-  if (draft.at.hooked("after-tool")) draft.answered.set(fact.call, { effect, result });
+  if (isMet(draft, "after-tool")) draft.answered.set(fact.call, { effect, result });
   else appendResult(draft, fact.call, result);
 }
 
