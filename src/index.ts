@@ -44,6 +44,7 @@ export {
   tool,
 } from "./domain/tool.ts";
 export type { RuntimeOptions, WorkerOptions } from "./options.ts";
+export { jsonSchema } from "./platform/json-schema.ts";
 export type { Model, ModelPart, ModelRequest } from "./ports/provider.ts";
 export type { EvidenceRow, StoreDefinition } from "./ports/store.ts";
 export type { ListedRun, PlacedMessage } from "./ports/thread-store.ts";

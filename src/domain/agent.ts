@@ -3,6 +3,7 @@ import { type UsedPlugin, usePlugins } from "./agent-plugins.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import { jsonSchemaOf } from "./json-schema.ts";
 import type { DescribedModel } from "./model.ts";
+import { type AgentOutput, readOutput } from "./output.ts";
 import type { ConfiguredPlugin } from "./plugin.ts";
 import { isFunction, Problems, shown } from "./problems.ts";
 import type { RunBudget } from "./run.ts";
@@ -19,6 +20,7 @@ export interface Agent<Output = string, Context = unknown> {
   readonly tools: readonly Tool[];
   readonly context?: StandardSchema;
   readonly contextSchema?: JsonObject;
+  readonly output?: AgentOutput;
   readonly budget: RunBudget;
   /** In the order in which they are asked. Their tools are among `tools`. */
   readonly plugins: readonly UsedPlugin[];
@@ -28,26 +30,47 @@ export interface Agent<Output = string, Context = unknown> {
   readonly "~types"?: { readonly output: Output; readonly context: Context };
 }
 
-export interface AgentOptions<ContextSchema extends StandardSchema> {
+export interface AgentOptions<
+  ContextSchema extends StandardSchema,
+  OutputSchema extends StandardSchema = StandardSchema<string>,
+> {
   readonly name: string;
   readonly model: DescribedModel;
   readonly instructions: string | ((context: OutputOf<ContextSchema>) => string);
   readonly tools?: readonly Tool[];
   /** Schema of what start(…, { context }) must bring; durable, given to instructions and tools. */
   readonly context?: ContextSchema;
+  /** Schema of the final answer, which is text unless said. */
+  readonly output?: OutputSchema;
+  /** How often the model is shown what is wrong with an answer that does not fit; 2 unless said. */
+  readonly repairs?: number;
+  /** How the run ends when the answer is still wrong then; as failed unless said. */
+  readonly onInvalid?: "fail" | "stop";
   /** Plugins with their configs, in the order in which they are asked. */
   readonly plugins?: readonly ConfiguredPlugin[];
   readonly budget?: { readonly steps?: number; readonly wallTime?: number };
 }
 
-const optionNames = ["name", "model", "instructions", "tools", "context", "plugins", "budget"];
+const optionNames = [
+  "name",
+  "model",
+  "instructions",
+  "tools",
+  "context",
+  "output",
+  "repairs",
+  "onInvalid",
+  "plugins",
+  "budget",
+];
 const defaultSteps = 50;
 const maxSteps = 1_000_000;
 const maxWallTimeMs = 366 * 24 * 60 * 60_000;
 
-export function agent<ContextSchema extends StandardSchema = StandardSchema>(
-  options: AgentOptions<ContextSchema>,
-): Agent<string, OutputOf<ContextSchema>> {
+export function agent<
+  ContextSchema extends StandardSchema = StandardSchema,
+  OutputSchema extends StandardSchema = StandardSchema<string>,
+>(options: AgentOptions<ContextSchema, OutputSchema>): Agent<OutputOf<OutputSchema>, OutputOf<ContextSchema>> {
   const problems = new Problems(options, optionNames);
   problems.check(
     "name",
@@ -64,6 +87,7 @@ export function agent<ContextSchema extends StandardSchema = StandardSchema>(
   const contextSchema = isStandardSchema(options?.context)
     ? jsonSchemaOf(options.context, "context", problems)
     : undefined;
+  const output = readOutput(options, problems);
   const { plugins, tools, stateKeys } = usePlugins(options?.plugins, options?.tools, problems);
   checkTools(tools, problems);
   const budget = checkBudget(options?.budget, problems);
@@ -77,6 +101,7 @@ export function agent<ContextSchema extends StandardSchema = StandardSchema>(
     plugins,
     stateKeys,
     ...(context && contextSchema ? { context, contextSchema } : {}),
+    ...(output ? { output } : {}),
     budget,
   };
 }

@@ -27,7 +27,8 @@ import { engine, type TicketRecord } from "./ticket.ts";
 
 export function startStep(state: RunState, step: number): RunState {
   const { plugins } = state;
-  const begun = { ...state, step: freshStep(step, state) };
+  const { output: _output, ...rest } = state; // another step, another answer
+  const begun: RunState = { ...rest, step: freshStep(step, state) };
   return isFresh(plugins)
     ? begun
     : { ...begun, plugins: { ...plugins, passed: [], ahead: noPlugins.ahead, goesOn: false, decided: [] } };

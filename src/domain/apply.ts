@@ -10,7 +10,15 @@
 import { applyCallEffect, applyDecision, applyGate, applyOpened, openCalls, settleCall } from "./apply-call.ts";
 import { applyCommands, startStep, whileIntended } from "./apply-plugins.ts";
 import { addUsage, type EffectEntry, nextEffect, stepOf } from "./apply-step.ts";
-import type { CancelRequested, Entry, EntryStamp, InputReceived, MessageAppended, RunCreated } from "./entry.ts";
+import type {
+  CancelRequested,
+  Entry,
+  EntryStamp,
+  InputReceived,
+  MessageAppended,
+  OutputValidated,
+  RunCreated,
+} from "./entry.ts";
 import { HoldfastError } from "./errors.ts";
 import { callsOf, type Message } from "./message.ts";
 import { noPlugins } from "./plugin-state.ts";
@@ -37,6 +45,7 @@ export function birth(entry: EntryStamp & RunCreated): RunState {
     slots: {},
     threadSlots: {},
     plugins: noPlugins,
+    invalidOutputs: 0,
     timers: 0,
     pauses: 0,
     quarantines: 0,
@@ -101,6 +110,8 @@ function applyBody(state: RunState, entry: Entry): RunState {
       return applyMessage(state, entry);
     case "command-applied":
       return applyCommands(state, entry);
+    case "output-validated":
+      return applyReport(state, entry);
     case "state-changed":
       if (entry.scope === "thread") return { ...state, threadSlots: changeSlot(state.threadSlots, entry) };
       return { ...state, slots: changeSlot(state.slots, entry) };
@@ -111,6 +122,15 @@ function applyBody(state: RunState, entry: Entry): RunState {
     default:
       return applyOutside(state, entry);
   }
+}
+
+function applyReport(state: RunState, entry: EntryStamp & OutputValidated): RunState {
+  const step = stepOf(state, entry);
+  const { report } = entry;
+  if (step.report) throw twice(state, `checked as to its output in step ${step.step}`);
+  const checked = { ...state, step: { ...step, report } };
+  if (report.valid) return { ...checked, output: { value: report.value } };
+  return { ...checked, invalidOutputs: state.invalidOutputs + 1 };
 }
 
 function twice(state: RunState, what: string): HoldfastError {

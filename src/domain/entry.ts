@@ -1,13 +1,13 @@
 /**
  * Entry: one durable fact of a run. A closed union; feature data lives in typed bodies, not in new kinds.
- * Kinds that later capabilities write (context-projected, manifest-amended, output-validated) join with the code that
- * writes them.
+ * Kinds that later capabilities write (context-projected, manifest-amended) join with the code that writes them.
  */
 import type { GivenCommand } from "./command.ts";
 import type { ErrorRecord, RetryClass } from "./errors.ts";
 import type { CallId, EffectId, InputId, MessageId, RunId, TicketId } from "./ids.ts";
 import type { JsonValue } from "./json.ts";
 import type { CallErrorCode, CallResult, Message } from "./message.ts";
+import type { OutputReport } from "./output.ts";
 import type { Phase } from "./phase.ts";
 import type { ManifestRef, Outcome, RunBudget, RunIdentity, RunRequest, Usage } from "./run.ts";
 import type { StateChanged } from "./state-slots.ts";
@@ -146,6 +146,13 @@ export type MessageBody =
   | { readonly kind: "created"; readonly index: number }
   | { readonly kind: "input"; readonly from: number; readonly input: InputId };
 
+/** The report on an answer that was to be the output: the value, or what was wrong with it. */
+export interface OutputValidated {
+  readonly type: "output-validated";
+  readonly step: number;
+  readonly report: OutputReport;
+}
+
 export interface TicketOpened {
   readonly type: "ticket-opened";
   readonly ticket: TicketRecord;
@@ -200,6 +207,7 @@ export type EntryBody =
   | CommandApplied
   | StateChanged
   | MessageAppended
+  | OutputValidated
   | TicketOpened
   | OutsideFact;
 

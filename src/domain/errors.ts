@@ -141,6 +141,11 @@ export const errorCatalogue = {
     status: 502,
     next: "The provider's answer broke its own protocol; the call is repeated.",
   },
+  "output-invalid": {
+    retry: "never",
+    status: 502,
+    next: "The model's answer did not fit the agent's `output` schema; see the report, raise `repairs` or simplify the schema.",
+  },
   "instructions-failed": {
     retry: "never",
     status: 500,

@@ -1,5 +1,5 @@
 /** Event: what a watcher sees of an entry. `project` is pure, so events can always be rebuilt from the journal. */
-import type { CommandApplied, Entry, EntryStamp, Settled, Verdict } from "./entry.ts";
+import type { CommandApplied, Entry, EntryStamp, OutputValidated, Settled, Verdict } from "./entry.ts";
 import type { CallId, EffectId, InputId, RunId, ThreadId, TicketId } from "./ids.ts";
 import type { Message } from "./message.ts";
 import type { Outcome, RunIdentity } from "./run.ts";
@@ -47,6 +47,7 @@ export type EventBody =
   | { readonly type: "message-appended"; readonly message?: Message; readonly from?: number; readonly index?: number }
   | CommandApplied
   | StateChanged
+  | OutputValidated
   | { readonly type: "ticket-opened"; readonly ticket: TicketRecord }
   | { readonly type: "ticket-decided"; readonly ticket: TicketId; readonly decision: Decision; readonly by: string }
   | {
@@ -82,6 +83,7 @@ const everyType: Readonly<Record<EventType, true>> = {
   "message-appended": true,
   "command-applied": true,
   "state-changed": true,
+  "output-validated": true,
   "ticket-opened": true,
   "ticket-decided": true,
   "input-received": true,

@@ -3,6 +3,7 @@ import type { Agent } from "./agent.ts";
 import type { UsedPlugin } from "./agent-plugins.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import type { ModelDescription } from "./model.ts";
+import type { OutputSpec } from "./output.ts";
 import type { RunBudget } from "./run.ts";
 import type { StateKeyFacts } from "./state-key.ts";
 import type { ToolSpec } from "./tool.ts";
@@ -17,6 +18,8 @@ export interface DeclaredManifest {
   /** Sorted by name. */
   readonly tools: readonly ToolSpec[];
   readonly context: JsonObject | null;
+  /** Absent when the answer is text. */
+  readonly output?: OutputSpec;
   /** In the order in which they are asked; absent when there are none. */
   readonly plugins?: readonly { readonly name: string; readonly version: string; readonly config: JsonValue }[];
   /** Sorted by name; absent when there are none. */
@@ -34,6 +37,7 @@ export function declare(agent: Agent<unknown>): DeclaredManifest {
       typeof agent.instructions === "string" ? { kind: "text", text: agent.instructions } : { kind: "function" },
     tools: agent.tools.map((each) => each.spec).sort((a, b) => (a.name < b.name ? -1 : 1)),
     context: agent.contextSchema ?? null,
+    ...(agent.output ? { output: agent.output.spec } : {}),
     ...(agent.plugins.length > 0 ? { plugins: agent.plugins.map(declaredPlugin) } : {}),
     ...(agent.stateKeys.length > 0 ? { state: agent.stateKeys.map(declaredKey) } : {}),
     budget: agent.budget,

@@ -3,6 +3,8 @@
 export interface ModelDescription {
   readonly provider: string;
   readonly model: string;
+  /** It can be bound to a JSON Schema; otherwise it is asked in words. */
+  readonly structuredOutput?: boolean;
 }
 
 export interface DescribedModel {

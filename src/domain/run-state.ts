@@ -3,6 +3,7 @@ import type { EffectIntended, RunCreated, Settled, Verdict } from "./entry.ts";
 import type { CallId, EffectId } from "./ids.ts";
 import type { JsonValue } from "./json.ts";
 import type { CallInput, CallResult } from "./message.ts";
+import type { OutputReport } from "./output.ts";
 import type { ContextSlot, PluginState, StepChanges } from "./plugin-state.ts";
 import type { CancelRequest, Outcome, PendingInput, RunStatus, Usage } from "./run.ts";
 import type { Slots } from "./state-slots.ts";
@@ -48,6 +49,9 @@ export interface RunState {
   readonly missed: number;
   /** The claim under which the present wait began. */
   readonly waitingSince?: number | null;
+  /** The output, once an answer has passed; answers that have not. */
+  readonly output?: { readonly value: JsonValue };
+  readonly invalidOutputs: number;
   /** Seq of the last assistant message. */
   readonly answer?: number;
   readonly outcome?: Outcome;
@@ -62,6 +66,8 @@ export interface StepState {
   readonly changes: StepChanges;
   /** What plugins say in it, fixed when its model call is first intended. */
   readonly context: readonly ContextSlot[];
+  /** What came of checking its answer as the run's output. */
+  readonly report?: OutputReport;
   /** A plugin wants another reply: none of its calls runs. */
   readonly retried?: string;
 }

@@ -6,6 +6,7 @@ import type { Outcome } from "../domain/run.ts";
 import type { StepState } from "../domain/run-state.ts";
 import { engine } from "../domain/ticket.ts";
 import { advanceCalls, concludeCalls } from "./advance-calls.ts";
+import { judgeOutput, withoutOutput } from "./check-output.ts";
 import { act, type Draft, resume, wakeBy } from "./draft.ts";
 import type { Ending } from "./finish.ts";
 import { intendModel, isHeld } from "./intend.ts";
@@ -31,10 +32,13 @@ export function advance(draft: Draft): Ending | undefined {
   if (step && !pass(draft, "after-step")) return undefined;
   const ending = afterStep(draft);
   if (!ending) return beginStep(draft);
-  const { outcome } = ending;
+  if (ending.outcome.kind !== "completed") return ending;
+  const outcome = judgeOutput(draft, ending.outcome);
+  if (outcome === "asked") return undefined;
+  if (outcome === "repair") return beginStep(draft);
   if (outcome.kind === "completed" && !pass(draft, "before-end", { outcome })) return undefined;
   if (draft.state.plugins.goesOn) return beginStep(draft);
-  return isHeld(draft.state) ? undefined : ending; // its question would be closed before anybody saw it
+  return isHeld(draft.state) ? undefined : { ...ending, outcome }; // its question would be closed before anybody saw it
 }
 
 /** Once a call has moved, the reply was let through: nobody is asked about it again. */
@@ -51,7 +55,7 @@ function hearDecisions(draft: Draft): boolean {
 function stopping(draft: Draft, stop: NonNullable<PluginState["stop"]>): Ending | undefined {
   concludeCalls(draft);
   const isInFlight = isBusy(draft) || draft.state.step?.model.open?.epoch === draft.at.epoch;
-  return isInFlight ? undefined : { outcome: stop.outcome, since: stop.at, why: "run-ended" };
+  return isInFlight ? undefined : { outcome: withoutOutput(draft, stop.outcome), since: stop.at, why: "run-ended" };
 }
 
 /** A plugin wants another reply: this one's calls are answered, and none is run. */

@@ -1,27 +1,31 @@
 /** Puts a question of the loop to user code: a verdict on a call, or what plugins say at a moment. */
 
 import { rewritten } from "../domain/apply-plugins.ts";
-import type { EntryBody, Verdict } from "../domain/entry.ts";
+import type { Verdict } from "../domain/entry.ts";
 import { momentId, type Phase } from "../domain/phase.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { StateSpace } from "../domain/state-space.ts";
+import { checkAnswer } from "./check-output.ts";
 import { brokenGate, gateCall } from "./gate.ts";
 import { type Asked, askHooks, type Ran, written } from "./hooks.ts";
 import { phaseTable } from "./phases.ts";
 import { settleWithin } from "./settle-within.ts";
-import type { Stage } from "./stage.ts";
+import type { Stage, Standing } from "./stage.ts";
 import type { Moment, Scene } from "./view.ts";
 import { isAwaitable, type Whenever, whenKnown } from "./whenever.ts";
 import type { Fact, JudgeOrder, PhaseOrder, Question } from "./work.ts";
 
-/** The run as it stands in the draft: what is not committed yet included. */
-export interface Standing {
-  readonly state: RunState;
-  readonly entries: readonly EntryBody[];
-}
-
 export function put(question: Question, standing: Standing, stage: Stage): Whenever<Fact> {
-  return question.kind === "judge" ? judge(question, standing, stage) : runPhase(question, standing, stage);
+  switch (question.kind) {
+    case "judge":
+      return judge(question, standing, stage);
+    case "check-output":
+      return checkAnswer(question, standing, stage);
+    case "phase":
+      return runPhase(question, standing, stage);
+    default:
+      return question satisfies never;
+  }
 }
 
 function judge(order: JudgeOrder, standing: Standing, stage: Stage): Whenever<Fact> {

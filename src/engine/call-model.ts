@@ -4,6 +4,7 @@ import { HoldfastError } from "../domain/errors.ts";
 import { callId, replyId } from "../domain/ids.ts";
 import { messageOf, shortened, toJson } from "../domain/json.ts";
 import type { CallInput, Part } from "../domain/message.ts";
+import { outputHint } from "../domain/output.ts";
 import type { PieceView } from "../domain/plugin.ts";
 import { isOffered } from "../domain/plugin-state.ts";
 import type { RunState } from "../domain/run-state.ts";
@@ -162,11 +163,18 @@ function requestOf({ order, state, stage }: ModelCall): ModelRequest {
     agent: agent.name,
     step: order.step,
     attempt: order.attempt,
-    instructions: withSystem(instructions, context),
+    instructions: withOutput(withSystem(instructions, context), agent),
+    ...(agent.output ? { output: { schema: agent.output.spec.schema } } : {}),
     messages: withContextMessages(transcript.window(), context, state),
     tools: agent.shown.filter(({ name }) => isOffered(name, changes)),
     ...(settings === undefined ? {} : { settings }),
   };
+}
+
+/** Only words: what binds the answer is the check at the end. */
+function withOutput(instructions: string, { output, model }: Stage["boundAgent"]): string {
+  if (!output || model.description.structuredOutput) return instructions;
+  return `${instructions}\n\n${outputHint(output.spec)}`;
 }
 
 function addPart(

@@ -1,5 +1,6 @@
 /** What the engine needs of the outside. All of it comes through ports (L11). */
 import type { JsonValue } from "../domain/json.ts";
+import type { OutputReport, OutputSpec } from "../domain/output.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Counts } from "../ports/counts.ts";
@@ -20,7 +21,14 @@ export interface BoundAgent {
   /** As the model sees them. */
   readonly shown: readonly ModelTool[];
   readonly plugins: PluginRunner;
+  /** Absent when the answer is text. */
+  readonly output?: BoundOutput;
   readonly instructions: (context: JsonValue | undefined) => string;
+}
+
+export interface BoundOutput {
+  readonly spec: OutputSpec;
+  readonly check: (text: string) => OutputReport | Promise<OutputReport>;
 }
 
 export interface EngineDeps {

@@ -3,6 +3,7 @@ import { apply } from "../domain/apply.ts";
 import type { EntryBody } from "../domain/entry.ts";
 import type { CallId, EffectId } from "../domain/ids.ts";
 import type { CallResult } from "../domain/message.ts";
+import type { OutputSpec } from "../domain/output.ts";
 import type { Phase } from "../domain/phase.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { StateKeyFacts } from "../domain/state-key.ts";
@@ -35,6 +36,8 @@ export interface Circumstances {
   readonly hooked: (phase: Phase) => boolean;
   /** Moments of which nothing had to be written. */
   readonly quiet: ReadonlySet<string>;
+  /** Absent when the answer is text. */
+  readonly output: OutputSpec | undefined;
   readonly keys: ReadonlyMap<string, StateKeyFacts>;
   /** The thread's state when the run was taken up. */
   readonly threadBase: Slots;

@@ -1,9 +1,9 @@
 /** One queue per run: settlements, verdicts, nudges and the tick of a clock. It starts orders and aborts effects. */
 import type { EffectId } from "../domain/ids.ts";
 import type { RunState } from "../domain/run-state.ts";
-import { put, type Standing } from "./ask.ts";
+import { put } from "./ask.ts";
 import { performModel, performReconcile, performTool } from "./perform.ts";
-import type { Stage } from "./stage.ts";
+import type { Stage, Standing } from "./stage.ts";
 import { isAwaitable } from "./whenever.ts";
 import { type EffectOrder, type Fact, orderId, type PreparedFact, type Question } from "./work.ts";
 

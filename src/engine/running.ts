@@ -56,6 +56,7 @@ export function circumstances(running: Running): Circumstances {
     broken: running.broken,
     hooked: (phase) => isHooked(running, phase),
     quiet: running.quiet,
+    output: running.boundAgent.output?.spec,
     keys: running.boundAgent.plugins.keys,
     threadBase: running.loaded.threadBase,
     threadPosition: claim.threadPosition,

@@ -1,5 +1,7 @@
 /** Where a run's user code is called: everything that a call of it needs. */
+import type { EntryBody } from "../domain/entry.ts";
 import type { PluginRun } from "../domain/plugin.ts";
+import type { RunState } from "../domain/run-state.ts";
 import type { Slots } from "../domain/state-slots.ts";
 import type { OpenPlugin } from "../ports/plugin-runner.ts";
 import type { BoundAgent, EngineDeps } from "./deps.ts";
@@ -22,4 +24,10 @@ export interface Stage extends EngineDeps {
   readonly threadBase: Slots;
   /** A result that no longer changes anything. */
   readonly late: (fact: Fact) => void;
+}
+
+/** The run as it stands in the draft: what is not committed yet included. */
+export interface Standing {
+  readonly state: RunState;
+  readonly entries: readonly EntryBody[];
 }

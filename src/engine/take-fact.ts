@@ -4,6 +4,7 @@ import type { EntryBody, Verdict } from "../domain/entry.ts";
 import { type EffectId, replyId, resultId } from "../domain/ids.ts";
 import type { CallResult, Message } from "../domain/message.ts";
 import type { CallState } from "../domain/run-state.ts";
+import { takeReport } from "./check-output.ts";
 import { act, type Draft, emit } from "./draft.ts";
 import { isMet, takeRan } from "./moments.ts";
 import { retryAt } from "./retry.ts";
@@ -18,6 +19,8 @@ export function takeFact(draft: Draft, fact: Fact): void {
       return takeTool(draft, fact);
     case "judged":
       return takeVerdict(draft, fact.call, fact.verdict);
+    case "output-checked":
+      return takeReport(draft, fact);
     case "phase-ran":
       return takeRan(draft, fact.order, fact.ran);
     default:

@@ -5,6 +5,7 @@ import type { ErrorRecord, RetryClass } from "../domain/errors.ts";
 import type { CallId, EffectId } from "../domain/ids.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { CallResult, Part } from "../domain/message.ts";
+import type { OutputReport } from "../domain/output.ts";
 import type { Phase } from "../domain/phase.ts";
 import type { Outcome, Usage } from "../domain/run.ts";
 import type { CallState } from "../domain/run-state.ts";
@@ -40,6 +41,7 @@ export type Fact =
       readonly writes?: readonly SetState[];
     }
   | { readonly kind: "judged"; readonly call: CallId; readonly verdict: Verdict }
+  | { readonly kind: "output-checked"; readonly step: number; readonly report: OutputReport }
   | { readonly kind: "phase-ran"; readonly order: PhaseOrder; readonly ran: Ran };
 
 /** A transactional call is ready: what it does and its settlement will be one commit. Nothing has happened yet. */
@@ -115,13 +117,19 @@ export interface PhaseOrder {
   readonly result?: CallResult;
 }
 
+/** The answer of a step is to be the output. */
+export interface CheckOrder {
+  readonly kind: "check-output";
+  readonly step: number;
+}
+
 /** What may be done at once, before anything is written: it begins no effect. */
-export type Question = JudgeOrder | PhaseOrder;
+export type Question = JudgeOrder | PhaseOrder | CheckOrder;
 export type EffectOrder = ModelOrder | ToolOrder | ReconcileOrder;
 export type Order = EffectOrder | Question;
 
 export function isQuestion(order: Order): order is Question {
-  return order.kind === "judge" || order.kind === "phase";
+  return order.kind === "judge" || order.kind === "phase" || order.kind === "check-output";
 }
 
 /** Starting an order twice is starting it once. */
@@ -129,6 +137,8 @@ export function orderId(order: Order): string {
   switch (order.kind) {
     case "judge":
       return `judge:${order.call}:${order.round}`;
+    case "check-output":
+      return `check-output:${order.step}`;
     case "phase":
       return `phase:${order.id}`;
     case "reconcile":

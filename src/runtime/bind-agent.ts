@@ -3,6 +3,7 @@ import type { Agent } from "../domain/agent.ts";
 import type { Verdict } from "../domain/entry.ts";
 import { ToolFailure } from "../domain/errors.ts";
 import { carries, type JsonValue, messageOf, shortened } from "../domain/json.ts";
+import { checkOutput } from "../domain/output.ts";
 import { type SchemaResult, showIssues } from "../domain/standard-schema.ts";
 import type { Tool } from "../domain/tool.ts";
 import type { BoundAgent } from "../engine/deps.ts";
@@ -12,12 +13,13 @@ import type { JudgedCall, ToolRunner } from "../ports/tool-runner.ts";
 import { createPluginRunner } from "./bind-plugins.ts";
 
 export function bindAgent(agent: Agent<unknown>): BoundAgent {
-  const { instructions } = agent;
+  const { instructions, output } = agent;
   return {
     name: agent.name,
     model: agent.model as Model,
     tools: createToolRunner(agent.tools),
     plugins: createPluginRunner(agent),
+    ...(output ? { output: { spec: output.spec, check: (text) => checkOutput(output.schema, text) } } : {}),
     shown: agent.tools.map(({ spec }) => ({
       name: spec.name,
       description: spec.description,

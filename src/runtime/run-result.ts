@@ -1,5 +1,6 @@
 /** How a run ended, read from the store as a value for every outcome. */
 import { HoldfastError } from "../domain/errors.ts";
+import type { JsonValue } from "../domain/json.ts";
 import { textOf } from "../domain/message.ts";
 import type { RunState } from "../domain/run-state.ts";
 import { loadState } from "../engine/load.ts";
@@ -14,8 +15,13 @@ export async function readResult(key: RunKey, desk: Desk): Promise<RunResult<str
     throw new HoldfastError("run-not-completed", `Run ${key.run} has not ended`, { details: { run: key.run } });
   const facts = { run: key.run, steps: state.stepsEnded, usage: state.usage };
   const { kind, ...rest } = outcome;
-  const output = kind === "completed" ? { output: await readAnswer(key, state, desk) } : {};
+  const output = kind === "completed" ? { output: await readOutput(key, state, desk) } : {};
   return { ...facts, outcome: kind, ...rest, ...output } as RunResult<string>;
+}
+
+/** O1: of an agent with an output only what was validated; of any other the text. */
+async function readOutput(key: RunKey, state: RunState, desk: Desk): Promise<JsonValue> {
+  return state.output ? state.output.value : readAnswer(key, state, desk);
 }
 
 async function readAnswer(key: RunKey, state: RunState, desk: Desk): Promise<string> {

@@ -13,6 +13,7 @@ const surface = {
       "createWorker",
       "errorCatalogue",
       "isHoldfastError",
+      "jsonSchema",
       "memory",
       "plugin",
       "runWorker",

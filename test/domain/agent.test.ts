@@ -77,10 +77,10 @@ test.each(wrong)("%s: %o is refused by name", (name, value, problem) => {
   expect(refusalOf({ ...good, [name]: value }).problems).toEqual([expect.stringContaining(problem)]);
 });
 
-test.each(["output", "delegates", "policy", "temperature"])("what is not built is refused: %s", (name) => {
+test.each(["delegates", "policy", "temperature"])("what is not built is refused: %s", (name) => {
   const { problems } = refusalOf({ ...good, [name]: {} });
   expect(problems).toEqual([
-    `${name}: unknown option; known are name, model, instructions, tools, context, plugins, budget`,
+    `${name}: unknown option; known are name, model, instructions, tools, context, output, repairs, onInvalid, plugins, budget`,
   ]);
 });
 

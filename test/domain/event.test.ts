@@ -44,6 +44,10 @@ const table: Record<EntryType, readonly [EntryBody, object]> = {
     { type: "state-changed", key: "k", scope: "run", version: 1, change: { value: 1 }, by: "p" },
     { type: "state-changed", key: "k", scope: "run", version: 1, change: { value: 1 }, by: "p" },
   ],
+  "output-validated": [
+    { type: "output-validated", step: 1, report: { valid: true, value: 1 } },
+    { type: "output-validated", step: 1, report: { valid: true, value: 1 } },
+  ],
   "ticket-opened": [j.opened(), { type: "ticket-opened", ticket: j.ticket() }],
   "ticket-decided": [
     j.decided({ kind: "approve" }),

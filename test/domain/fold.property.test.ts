@@ -167,6 +167,7 @@ test("the journals above hold every kind of entry", () => {
     "message-appended": true,
     "command-applied": true,
     "state-changed": true,
+    "output-validated": true,
     "ticket-opened": true,
     "ticket-decided": true,
     "input-received": true,

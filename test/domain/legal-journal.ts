@@ -31,10 +31,18 @@ function nextFacts(state: RunState, choice: number): EntryBody[] {
   if (state.status === "created") return [j.runStarted, ...facts, ...ends(state)];
   if (state.status === "waiting") return [j.runResumed, ...facts, ...ends(state)];
   if (choice % 8 === 1) return pluginFacts(state);
+  if (choice % 16 === 2 && state.step && !state.step.report) return reports(state.step.step);
   const works = work(state);
   if (choice % 4 !== 0 && works.length > 0) return works;
   const waits = state.tickets.length > 0 ? [j.runWaiting(...state.tickets)] : [];
   return [...works, ...facts, ...runTickets(state), ...waits, ...ends(state)];
+}
+
+function reports(step: number): EntryBody[] {
+  return [
+    { type: "output-validated", step, report: { valid: true, value: { note: "ok" } } },
+    { type: "output-validated", step, report: { valid: false, problems: ["$: too short"] } },
+  ];
 }
 
 function outsideFacts(state: RunState): EntryBody[] {

@@ -16,6 +16,7 @@ const at: Circumstances = {
     broken: undefined,
     hooked: () => false,
     quiet: new Set<string>(),
+    output: undefined,
     keys: new Map(),
     threadBase: {},
     spec: () => undefined,

@@ -65,6 +65,14 @@ const served = agent({
 });
 holds<Equal<typeof served, Agent<string, { user: string; plan: "free" | "pro" }>>>();
 
+const typed = agent({
+  name: "typed",
+  model,
+  instructions: "x",
+  output: z.object({ note: z.string(), at: z.coerce.number() }),
+});
+holds<Equal<typeof typed, Agent<{ note: string; at: number }, unknown>>>();
+
 const common = { name: "x", description: "x", input: z.object({ a: z.string() }) };
 // @ts-expect-error an option nobody reads
 tool({ ...common, retries: 3, execute: () => 1 });
@@ -76,8 +84,8 @@ tool({ ...common, execute: ({ a }: { a: number }) => a });
 tool({ ...common, needsApproval: () => "yes", execute: () => 1 });
 // @ts-expect-error a schema, not a shape
 tool({ name: "x", description: "x", input: { a: "string" } });
-// @ts-expect-error what is not built yet is not an option
-agent({ name: "x", model, instructions: "x", output: z.string() });
+// @ts-expect-error a schema, not a shape
+agent({ name: "x", model, instructions: "x", output: { note: "string" } });
 // @ts-expect-error money is not built yet
 agent({ name: "x", model, instructions: "x", budget: { usd: 1 } });
 // @ts-expect-error a tool, not its name

@@ -1,0 +1,76 @@
+/** The answer as the run's output: asked about, written down, repaired in bounds (O1, O2). */
+import type { MessageId } from "../domain/ids.ts";
+import { textOf } from "../domain/message.ts";
+import { type OutputReport, repairRequest } from "../domain/output.ts";
+import type { Outcome } from "../domain/run.ts";
+import type { RunState } from "../domain/run-state.ts";
+import { act, type Draft, resume } from "./draft.ts";
+import { settleWithin } from "./settle-within.ts";
+import type { Stage, Standing } from "./stage.ts";
+import { isAwaitable, type Whenever } from "./whenever.ts";
+import type { CheckOrder, Fact } from "./work.ts";
+
+/**
+ * How the run ends with its answer: `asked` while it is being checked, `repair` when the model has to answer again, else the
+ * outcome.
+ */
+export function judgeOutput(draft: Draft, natural: Outcome): Outcome | "asked" | "repair" {
+  const { output } = draft.at;
+  const { step, invalidOutputs } = draft.state;
+  if (!output || !step) return natural;
+  const { report } = step;
+  if (!report) {
+    resume(draft);
+    draft.start.push({ kind: "check-output", step: step.step });
+    return "asked";
+  }
+  if (report.valid) return natural;
+  if (invalidOutputs <= output.repairs) return "repair";
+  const message = `The answer does not fit after ${output.repairs} repairs: ${report.problems.join("; ")}`;
+  if (output.onInvalid === "stop") return { kind: "stopped", code: "output-invalid", detail: message };
+  return { kind: "failed", error: { code: "output-invalid", message }, retry: "never" };
+}
+
+/** A plugin may end the run as completed only with an output that has passed. */
+export function withoutOutput({ state, at }: Pick<Draft, "state" | "at">, outcome: Outcome): Outcome {
+  if (outcome.kind !== "completed" || !at.output || state.output) return outcome;
+  const message = "A plugin ended the run as completed before it had an output that fits";
+  return { kind: "failed", error: { code: "output-invalid", message }, retry: "never" };
+}
+
+export function checkAnswer(order: CheckOrder, { state, entries }: Standing, stage: Stage): Whenever<Fact> {
+  const fact = (report: OutputReport): Fact => ({ kind: "output-checked", step: order.step, report });
+  const { output } = stage.boundAgent;
+  if (!output) return fact({ valid: false, problems: ["The agent has no output any more"] });
+  const report = output.check(answerIn(state, stage.transcript.fixed(entries)()));
+  return isAwaitable(report) ? inTime(Promise.resolve(report), stage).then(fact) : fact(report);
+}
+
+function answerIn(state: RunState, messages: ReturnType<Stage["transcript"]["window"]>): string {
+  const answer = messages.findLast(({ role }) => role === "assistant");
+  return answer && state.answer !== undefined ? textOf(answer) : "";
+}
+
+async function inTime(report: Promise<OutputReport>, stage: Stage): Promise<OutputReport> {
+  const { phaseTimeoutMs } = stage.limits;
+  const within = await settleWithin(report, phaseTimeoutMs, stage);
+  if (within.kind === "value") return within.value;
+  return { valid: false, problems: [`Checking it did not end within ${phaseTimeoutMs} ms`] };
+}
+
+/** The report, and with it what the model is told if it may try again. */
+export function takeReport(draft: Draft, { step: number, report }: Extract<Fact, { kind: "output-checked" }>): void {
+  const { step, created } = draft.state;
+  if (step?.step !== number || step.report) return;
+  act(draft, { type: "output-validated", step: number, report });
+  if (report.valid || draft.state.invalidOutputs > (draft.at.output?.repairs ?? 0)) return;
+  const { run } = created.identity;
+  const message = {
+    id: `${run}.${number}.repair` as MessageId,
+    role: "user" as const,
+    parts: [{ type: "text" as const, text: repairRequest(report.problems) }],
+    visibility: "internal" as const,
+    producer: { run, step: number },
+  };
+  act(draft, { type: "message-appended", body: { kind: "here", message } });
+}
