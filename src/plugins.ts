@@ -1,2 +1,3 @@
 /** The plugins of the house: `import { … } from "holdfast/plugins"`. Each is made with the surface that every plugin has. */
-export {};
+export type { StopConditionsOptions, StopReason } from "./plugins/stop-conditions/config.ts";
+export { stopConditions } from "./plugins/stop-conditions/stop-conditions.ts";
