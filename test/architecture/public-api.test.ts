@@ -114,6 +114,17 @@ const surface = {
     types: ["SqliteOptions", "SqliteTransaction"],
   },
   postgres: { values: ["postgres", "transactionalTool"], types: ["PostgresTransaction"] },
+  plugins: {
+    values: ["reminders", "stopConditions"],
+    types: [
+      "ReminderMessage",
+      "ReminderOutput",
+      "ReminderRule",
+      "RemindersOptions",
+      "StopConditionsOptions",
+      "StopReason",
+    ],
+  },
   testing: {
     values: [
       "aModelThat",

@@ -47,19 +47,18 @@ function refuseUnknown({ tools }: PhaseView, onTool: readonly string[]): void {
 
 function beforeStep(view: PhaseView, conditions: Conditions): Answer {
   const stop = reachedLimit(view, conditions);
-  return stop ? [stop] : askCustom(view, conditions);
+  return stop ? [stop] : withCustom([], view, conditions);
 }
 
 function afterStep(view: PhaseView, conditions: Conditions): Answer {
   const { writes, stop } = findIn(view, conditions);
-  if (stop) return [...writes, stop];
-  const said = askCustom(view, conditions);
-  return said instanceof Promise ? said.then((more) => [...writes, ...more]) : [...writes, ...said];
+  return stop ? [...writes, stop] : withCustom(writes, view, conditions);
 }
 
-function askCustom(view: PhaseView, { custom }: Conditions): Answer {
+function withCustom(writes: readonly Command[], view: PhaseView, { custom }: Conditions): Answer {
   const said: unknown = custom?.(view);
-  return isAwaitable(said) ? Promise.resolve(said).then(stopOf) : stopOf(said);
+  const all = (known: unknown): readonly Command[] => [...writes, ...stopOf(known)];
+  return isAwaitable(said) ? Promise.resolve(said).then(all) : all(said);
 }
 
 function isAwaitable(value: unknown): value is PromiseLike<unknown> {
