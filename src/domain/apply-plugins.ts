@@ -58,10 +58,11 @@ export function stopWith(state: RunState, stop: NonNullable<PluginState["stop"]>
 /** What a person said is kept until on-decision has seen it; the engine's own answers are nobody's news. */
 export function noteDecision(state: RunState, ticket: TicketRecord, entry: EntryStamp & TicketDecided): RunState {
   if (entry.by === engine) return state;
-  const { id, kind, name, openedAt, call } = ticket;
+  const { id, kind, prompt, plugin, name, openedAt, call } = ticket;
   const { decision, by, at } = entry;
   const about = call ? { call: call.id, tool: call.tool, input: call.input } : {};
-  const noted = { id, kind, openedAt, ...(name === undefined ? {} : { name }), ...about, decision, by, at };
+  const from = { ...(plugin === undefined ? {} : { plugin }), ...(name === undefined ? {} : { name }) };
+  const noted = { id, kind, prompt, ...from, openedAt, ...about, decision, by, at };
   return { ...state, plugins: { ...state.plugins, decided: [...state.plugins.decided, noted] } };
 }
 

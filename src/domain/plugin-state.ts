@@ -52,6 +52,8 @@ export interface ScheduledCommand extends GivenCommand {
 export interface DecidedTicket {
   readonly id: TicketId;
   readonly kind: TicketKind;
+  readonly prompt: string;
+  readonly plugin?: string;
   readonly name?: string;
   readonly openedAt: number;
   readonly call?: CallId;

@@ -90,6 +90,10 @@ export interface DecisionView<Config = unknown> extends PhaseView<Config> {
   readonly ticket: {
     readonly id: TicketId;
     readonly kind: TicketKind;
+    /** What the person was asked. */
+    readonly prompt: string;
+    /** The plugin that opened it or asked about the call; none when the tool itself or the runtime did. */
+    readonly plugin?: string;
     /** As `open-ticket` named it. */
     readonly name?: string;
     readonly openedAt: number;

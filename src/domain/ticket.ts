@@ -35,9 +35,9 @@ export interface TicketRecord {
   readonly hash: string;
   readonly prompt: string;
   readonly call?: TicketCall;
-  /** Of a ticket that a plugin opened: what it called it, and who it is. */
-  readonly name?: string;
+  /** The plugin that opened it or asked about the call, and how it named it if it did. */
   readonly plugin?: string;
+  readonly name?: string;
   /** Why an earlier answer was not taken. */
   readonly problem?: string;
   readonly openedAt: number;

@@ -35,7 +35,7 @@ function judge(order: JudgeOrder, standing: Standing, stage: Stage): Whenever<Fa
   const about = { phase: "tool-gate", subject: call } as const;
   const verdict = gateCall(order, {
     judge: (input) => inTime(tools.judge({ tool, input, edited }), stage),
-    ask: isAsked ? () => askAll(asked(about, standing, stage)) : undefined,
+    ask: isAsked ? (input) => askAll(asked({ ...about, input }, standing, stage)) : undefined,
   });
   const fact = (known: Verdict): Fact => ({ kind: "judged", call, verdict: known });
   return isAwaitable(verdict) ? Promise.resolve(verdict).catch(brokenGate).then(fact) : fact(verdict);
@@ -82,8 +82,10 @@ function askAll(question: Session): Whenever<Ran> {
 }
 
 type AboutMoment = Pick<PhaseOrder, "phase" | "subject" | "outcome" | "result">;
+/** With what the call's input would become, where hooks are asked about that. */
+type About = AboutMoment & { readonly input?: JudgeOrder["input"] | undefined };
 
-function asked(about: AboutMoment, { state, entries }: Standing, stage: Stage): Session {
+function asked({ input, ...about }: About, { state, entries }: Standing, stage: Stage): Session {
   const { phase } = about;
   let controller: AbortController | undefined;
   const abort = (): void => controller?.abort();
@@ -103,7 +105,7 @@ function asked(about: AboutMoment, { state, entries }: Standing, stage: Stage): 
   return {
     moment,
     space,
-    scene: withScheduled({ space }, state, phase),
+    scene: withScheduled({ space, ...(input === undefined ? {} : { input }) }, state, phase),
     asking: stage.hooks.get(phase) ?? [],
     deadlineMs: deadline === "none" ? stage.limits.phaseTimeoutMs : stage.limits[deadline],
     timing: stage,

@@ -1,8 +1,8 @@
 /**
  * The gate of a tool call: the tool's own check, then the plugins. Of what they say the strictest counts:
- * deny > ask > set-result > patch-input > allow. A changed input is checked and judged like the model's own.
+ * deny > ask > set-result > patch-input > allow. A changed input is checked and judged like the model's own: by the tool and
+ * by every plugin, each of which sees what would run. What they would change of it then is not taken.
  */
-
 import { valueResult } from "../domain/apply-plugins.ts";
 import type { Command, GivenCommand } from "../domain/command.ts";
 import type { Verdict } from "../domain/entry.ts";
@@ -14,44 +14,55 @@ import type { JudgeOrder } from "./work.ts";
 export interface Gate {
   /** The tool's own check of this input: its schema and its approval rule. */
   readonly judge: (input: JudgeOrder["input"]) => Whenever<Verdict>;
-  /** Undefined when no plugin looks at calls. */
-  readonly ask: (() => Whenever<Ran>) | undefined;
+  /** What plugins say, of this input where it is not the call's own; undefined when none of them looks at calls. */
+  readonly ask: ((changed?: JudgeOrder["input"]) => Whenever<Ran>) | undefined;
 }
 
-export function gateCall(order: JudgeOrder, gate: Gate): Whenever<Verdict> {
-  const { ask } = gate;
-  return whenKnown(gate.judge(order.input), (own) => {
+export function gateCall(order: JudgeOrder, { judge, ask }: Gate): Whenever<Verdict> {
+  return whenKnown(judge(order.input), (own) => {
     if (!ask || own.kind === "refuse") return own;
-    return whenKnown(ask(), (ran) => weigh(order, { own, ran, gate }));
+    return whenKnown(ask(), (ran) => {
+      const commands = allowedBy(ran);
+      if ("kind" in commands) return commands;
+      const patch = findLast(commands, "patch-input");
+      if (!patch) return milder(order, own, commands);
+      return gatePatched(order, { patch, commands, judge, ask });
+    });
   });
 }
 
-interface Weighing {
-  readonly own: Verdict;
-  readonly ran: Ran;
-  readonly gate: Gate;
+interface Patched {
+  readonly patch: Found<"patch-input">;
+  readonly commands: readonly GivenCommand[];
+  readonly judge: Gate["judge"];
+  readonly ask: NonNullable<Gate["ask"]>;
 }
 
-function weigh(order: JudgeOrder, { own, ran, gate }: Weighing): Whenever<Verdict> {
+function gatePatched(order: JudgeOrder, { patch, commands, judge, ask }: Patched): Whenever<Verdict> {
+  const { plugin: by, command } = patch;
+  return whenKnown(judge(command.input), (own) => {
+    if (own.kind === "refuse") {
+      return { ...own, message: `Plugin ${by} changed the input, and it does not fit: ${own.message}`, by };
+    }
+    return whenKnown(ask(command.input), (ran): Verdict => {
+      const more = allowedBy(ran);
+      if ("kind" in more) return more;
+      const verdict = milder(order, own, [...more, ...commands]);
+      if (verdict.kind === "allow") return { ...verdict, by, input: command.input };
+      return verdict.kind === "ask" ? { ...verdict, input: command.input } : verdict;
+    });
+  });
+}
+
+/** What plugins said, unless one of them said no or could not say anything. */
+function allowedBy(ran: Ran): readonly GivenCommand[] | Verdict {
   if (ran.kind === "failed") {
     return { kind: "refuse", code: "plugin-failed", message: ran.error.message, by: ran.plugin };
   }
   const deny = find(ran.commands, "deny");
-  if (deny) {
-    const { reason, stop } = deny.command;
-    return { kind: "refuse", code: "denied", message: reason, by: deny.plugin, ...(stop ? { stop } : {}) };
-  }
-  const patch = findLast(ran.commands, "patch-input");
-  if (!patch) return milder(order, own, ran.commands);
-  return whenKnown(gate.judge(patch.command.input), (again): Verdict => {
-    if (again.kind === "refuse") {
-      const message = `Plugin ${patch.plugin} changed the input, and it does not fit: ${again.message}`;
-      return { ...again, message, by: patch.plugin };
-    }
-    const verdict = milder(order, again, ran.commands);
-    if (verdict.kind !== "allow" && verdict.kind !== "ask") return verdict;
-    return { by: patch.plugin, ...verdict, input: patch.command.input };
-  });
+  if (!deny) return ran.commands;
+  const { reason, stop } = deny.command;
+  return { kind: "refuse", code: "denied", message: reason, by: deny.plugin, ...(stop ? { stop } : {}) };
 }
 
 /** A person's edit itself answers what plugins ask. */

@@ -95,9 +95,9 @@ function isKeyTaken(draft: Draft, { writes = [] }: ToolSpec): boolean {
   return running.some(({ tool }) => draft.at.spec(tool)?.writes?.some((name) => exclusive.includes(name)));
 }
 
-/** A plugin has asked somebody something: nothing new begins before it is answered. */
+/** A plugin has asked somebody something about the run: nothing new begins before it is answered. */
 export function isHeld(state: RunState): boolean {
-  return state.tickets.some((ticket) => ticket.plugin !== undefined);
+  return state.tickets.some(({ plugin, call }) => plugin !== undefined && call === undefined);
 }
 
 function mayBegin(draft: Draft): boolean {

@@ -23,7 +23,8 @@ export function openAsk(draft: Draft, call: CallState): void {
   const { ask } = call;
   if (!ask) return;
   const question = { kind: ask.ticket, subject: call.id, generation: call.asked + 1, prompt: ask.prompt };
-  open(draft, { ...question, call: ticketCall(draft, call), problem: ask.problem });
+  const by = ask.by === undefined ? {} : { plugin: ask.by };
+  open(draft, { ...question, ...by, call: ticketCall(draft, call), problem: ask.problem });
 }
 
 export function openUnknown(draft: Draft, call: CallState): void {

@@ -199,6 +199,8 @@ test("the answer of a person is kept until on-decision has seen it", () => {
   expect(first).toEqual({
     id: "run-1.input.1",
     kind: "input",
+    prompt: "Go on?",
+    plugin: "guard",
     name: "go-on",
     openedAt: 1_000,
     decision: { kind: "answer", value: "yes" },
