@@ -115,8 +115,15 @@ const surface = {
   },
   postgres: { values: ["postgres", "transactionalTool"], types: ["PostgresTransaction"] },
   plugins: {
-    values: ["reminders", "stopConditions"],
+    values: ["permissions", "reminders", "stopConditions"],
     types: [
+      "Behavior",
+      "PermissionRule",
+      "PermissionsOptions",
+      "RememberOptions",
+      "RememberScope",
+      "RememberWish",
+      "RememberedThing",
       "ReminderMessage",
       "ReminderOutput",
       "ReminderRule",
