@@ -56,7 +56,7 @@ test.each([
   ["stateKey", () => stateKey(unknown)],
   ["start", () => start(unknown)],
   ["permissions", () => guarded(unknown)],
-  ["The rules of permissions", () => guarded({ rules: [{ tool: "x", behavior: "ask", ...unknown }] })],
+  ["The rules of permissions", () => guarded({ rules: [{ tool: "x", behavior: "ask", nonsense: 1 } as never] })],
   ["What permissions remember", () => guarded({ remember: unknown })],
 ])("the page has the options of %s that the code accepts, and no others", async (section, refuse) => {
   expect(namesIn(page, section)).toEqual((await knownOptions(refuse)).sort());
