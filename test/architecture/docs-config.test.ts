@@ -21,7 +21,6 @@ import {
   tool,
   type WatchOptions,
 } from "../../src/index.ts";
-import { type PermissionsOptions, permissions } from "../../src/plugins.ts";
 import { postgres } from "../../src/postgres.ts";
 import { sqlite } from "../../src/sqlite.ts";
 import { scripted, type TestRuntimeOptions } from "../../src/testing.ts";
@@ -38,10 +37,6 @@ async function start(options: never): Promise<void> {
   await runtime.start(helper, "Hello", options);
 }
 
-function guarded(options: PermissionsOptions): void {
-  agent({ name: "x", instructions: "", model: scripted([]), plugins: [permissions(options)] });
-}
-
 // The refusal of an unknown option names the known ones: that list is what the page must have.
 test.each([
   ["createRuntime", () => createRuntime(unknown)],
@@ -55,9 +50,6 @@ test.each([
   ["plugin", () => plugin(unknown)],
   ["stateKey", () => stateKey(unknown)],
   ["start", () => start(unknown)],
-  ["permissions", () => guarded(unknown)],
-  ["The rules of permissions", () => guarded({ rules: [{ tool: "x", behavior: "ask", nonsense: 1 } as never] })],
-  ["What permissions remember", () => guarded({ remember: unknown })],
 ])("the page has the options of %s that the code accepts, and no others", async (section, refuse) => {
   expect(namesIn(page, section)).toEqual((await knownOptions(refuse)).sort());
 });

@@ -2,13 +2,16 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
 import type { ConfiguredPlugin } from "../../src/index.ts";
-import { reminders, stopConditions } from "../../src/plugins.ts";
+import { permissions, reminders, stopConditions } from "../../src/plugins.ts";
 
 const page = readFileSync(resolve(import.meta.dirname, "../../docs/reference/plugins.md"), "utf8");
 const unknown = { nonsense: 1 } as never;
 
 // The refusal of an unknown option names the known ones: that list is what the page must have.
 test.each([
+  ["permissions", permissions(unknown)],
+  ["A rule of permissions", permissions({ rules: [unknown] })],
+  ["What permissions remember", permissions({ remember: unknown })],
   ["stopConditions", stopConditions(unknown)],
   ["reminders", reminders({ rules: [unknown] })],
   ["The output of a rule", reminders({ rules: [{ output: unknown } as never] })],
