@@ -7,7 +7,8 @@ import { defaultScope } from "../../src/domain/ids.ts";
 import { canMove, type Outcome, type RunStatus } from "../../src/domain/run.ts";
 import type { CallState } from "../../src/domain/run-state.ts";
 import { type TicketKind, ticketVerbs } from "../../src/domain/ticket.ts";
-import { agent, memory, tool } from "../../src/index.ts";
+import { phaseTable } from "../../src/engine/phases.ts";
+import { agent, memory, plugin, type StoreDefinition, stateKey, tool } from "../../src/index.ts";
 import { nodeClock } from "../../src/platform/node-clock.ts";
 import type { CommittedRow } from "../../src/ports/store.ts";
 import { scripted, testRuntime } from "../../src/testing.ts";
@@ -90,22 +91,37 @@ test("the entries page names every entry kind, and the lifecycle page no other",
   expect(named.map(([, name]) => name ?? "").filter((name) => !known.includes(name))).toEqual([]);
 });
 
+test("the lifecycle page has every phase, in the order of the engine's table and of the picture", () => {
+  const phases = Object.keys(phaseTable);
+  expect(firstColumn(page, "Phase")).toEqual(phases);
+  const [picture = ""] = /```mermaid\nflowchart[^`]*```/.exec(page) ?? [];
+  const drawn = [...picture.matchAll(/(?:before|after|on|context|model|tool)-[a-z]+/g)].map(([name]) => name);
+  expect(drawn).toEqual(phases);
+});
+
+test("what plugins write is on the lifecycle page as the code has written it", async () => {
+  const shown = await pluginJournalOf();
+  await expect(shown).toMatchFileSnapshot(join(docs, "explanation/lifecycle-plugin-journal.txt"));
+  expect(page).toContain(shown.trimEnd());
+});
+
 test("the journal on the lifecycle page is one that the code has written", async () => {
   const shown = await journalOf();
   await expect(shown).toMatchFileSnapshot(join(docs, "explanation/lifecycle-journal.txt"));
   expect(page).toContain(shown.trimEnd());
 });
 
+const look = tool({
+  name: "look",
+  description: "Look an order up",
+  input: z.object({ order: z.string() }),
+  effect: "pure",
+  execute: () => "found",
+});
+
 /** A tool step, a step with an approval, an answer. */
 async function journalOf(): Promise<string> {
   const store = memory();
-  const look = tool({
-    name: "look",
-    description: "Look an order up",
-    input: z.object({ order: z.string() }),
-    effect: "pure",
-    execute: () => "found",
-  });
   const refund = tool({
     name: "refund",
     description: "Refund an order",
@@ -131,9 +147,40 @@ async function journalOf(): Promise<string> {
   if (ticket?.kind !== "approval") throw new Error("no approval");
   await ticket.approve({ by: "ana" });
   await run.output();
+  return show(await rowsOf(store));
+}
+
+async function rowsOf(store: StoreDefinition): Promise<readonly CommittedRow[]> {
   const logger = { warn: () => undefined, note: () => undefined };
   const reader = await store.open({ clock: nodeClock, logger });
-  return show(await reader.readAll({ scope: defaultScope, after: 0, limit: 1_000 }));
+  return reader.readAll({ scope: defaultScope, after: 0, limit: 1_000 });
+}
+
+/** A plugin that speaks before each step and counts results; one tool step and an answer. */
+async function pluginJournalOf(): Promise<string> {
+  const store = memory();
+  const results = stateKey({ name: "results", schema: z.number(), initial: 0, merge: "sum" });
+  const counting = plugin({
+    name: "counting",
+    state: [results],
+    create: () => ({
+      hooks: {
+        "before-step": ({ state }) => ({ type: "add-context", key: "so-far", text: `${state.get(results)} results` }),
+        "after-tool": () => results.update(1),
+      },
+    }),
+  });
+  const clerk = agent({
+    name: "clerk",
+    instructions: "Look things up.",
+    tools: [look],
+    plugins: [counting()],
+    model: scripted([{ calls: [{ tool: "look", input: { order: "42" } }] }, "Found."]),
+  });
+  await using t = await testRuntime({ agents: [clerk], store });
+  await t.runtime.run(clerk, "Look order 42 up");
+  const [, ...rows] = await rowsOf(store);
+  return show(rows);
 }
 
 function show(rows: readonly CommittedRow[]): string {
@@ -169,6 +216,10 @@ function saysOf(entry: EntryBody): string {
       return showVerdict(entry.verdict);
     case "message-appended":
       return entry.body.kind === "here" ? `${entry.body.message.role}, here` : "the input of run-created";
+    case "command-applied":
+      return `${entry.phase}: ${entry.commands.map(({ command }) => command.type).join(", ")}`.replace(/: $/, "");
+    case "state-changed":
+      return `${entry.key}, ${JSON.stringify(entry.change)}`;
     case "ticket-opened":
       return entry.ticket.kind;
     case "ticket-decided":
