@@ -88,10 +88,15 @@ type About = AboutMoment & { readonly input?: JudgeOrder["input"] | undefined };
 function asked({ input, ...about }: About, { state, entries }: Standing, stage: Stage): Session {
   const { phase } = about;
   let controller: AbortController | undefined;
-  const abort = (): void => controller?.abort();
+  let isOver = false;
+  const abort = (): void => {
+    isOver = true;
+    controller?.abort();
+  };
   const signal = (): AbortSignal => {
     controller ??= new AbortController();
-    stage.timers.add(abort); // the run may leave this process before the answer is there
+    if (isOver) controller.abort();
+    else stage.timers.add(abort); // the run may leave this process before the answer is there
     return controller.signal;
   };
   const moment = momentOf(about, { state, entries }, { stage, signal });
@@ -101,13 +106,12 @@ function asked({ input, ...about }: About, { state, entries }: Standing, stage: 
     thread: state.threadSlots,
     base: stage.threadBase,
   };
-  const { deadline } = phaseTable[phase];
   return {
     moment,
     space,
     scene: withScheduled({ space, ...(input === undefined ? {} : { input }) }, state, phase),
     asking: stage.hooks.get(phase) ?? [],
-    deadlineMs: deadline === "none" ? stage.limits.phaseTimeoutMs : stage.limits[deadline],
+    deadlineMs: stage.limits[phaseTable[phase].deadline],
     timing: stage,
     abort,
     done: () => stage.timers.delete(abort),

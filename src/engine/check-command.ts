@@ -2,7 +2,7 @@
 import type { Command } from "../domain/command.ts";
 import { commandLimits, commandProblem } from "../domain/command-shape.ts";
 import { HoldfastError } from "../domain/errors.ts";
-import { toJson } from "../domain/json.ts";
+import { messageOf, toJson } from "../domain/json.ts";
 import type { Phase } from "../domain/phase.ts";
 import { isAllowed, phaseTable } from "./phases.ts";
 
@@ -13,7 +13,16 @@ interface Where {
 
 const nothing: readonly Command[] = [];
 
+/** Never throws: what a hook answers may do so when it is looked at. */
 export function readAnswer(answer: unknown, where: Where): readonly Command[] | HoldfastError {
+  try {
+    return read(answer, where);
+  } catch (cause) {
+    return refused(where, `reading its answer threw: ${messageOf(cause)}`);
+  }
+}
+
+function read(answer: unknown, where: Where): readonly Command[] | HoldfastError {
   if (answer === undefined || answer === null) return nothing;
   const list: readonly unknown[] = Array.isArray(answer) ? answer : [answer];
   if (list.length > commandLimits.perHook) {

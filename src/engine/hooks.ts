@@ -75,7 +75,7 @@ export function askHooks(asked: Asked): Whenever<Ran> {
     answers[index] = isAwaitable(answer) ? undefined : answer;
     if (isAwaitable(answer)) pending.push(answer.then((known) => keep(answers, index, known)));
   }
-  const merge = (): Whenever<Ran> => mergeAnswers(asked, answers as Answer[]);
+  const merge = (): Whenever<Ran> => mergeAnswers(asked, answers);
   const ran = pending.length > 0 ? allOf(pending).then(merge) : merge();
   return isAwaitable(ran) ? inTime(Promise.resolve(ran), asked, answers) : ran; // G3
 }
@@ -112,17 +112,17 @@ export function failure(plugin: string, phase: string, cause: unknown): Holdfast
   return new HoldfastError("plugin-failed", `Plugin ${plugin} failed in ${phase}: ${messageOf(cause)}`, { cause });
 }
 
-function mergeAnswers(asked: Asked, answers: readonly Answer[]): Whenever<Ran> {
+function mergeAnswers(asked: Asked, answers: Answers): Whenever<Ran> {
   const taken = new Set<string>();
   const commands: GivenCommand[] = [];
-  const losers: Asking[] = [];
+  const losers: number[] = [];
   let { scene } = asked;
   for (const [index, each] of asked.asking.entries()) {
     const answer = answers[index] as Answer;
     if (answer instanceof HoldfastError) return failed(each.plugin.name, answer); // G4
     if (answer.length === 0) continue;
     const touched = answer.flatMap((command) => touches(command, scene.space));
-    if (touched.some((what) => taken.has(what))) losers.push(each);
+    if (touched.some((what) => taken.has(what))) losers.push(index);
     else {
       for (const what of touched) taken.add(what);
       const merged = mergeInto(scene, answer, each.plugin.name);
@@ -131,22 +131,25 @@ function mergeAnswers(asked: Asked, answers: readonly Answer[]): Whenever<Ran> {
       commands.push(...answer.map((command) => ({ plugin: each.plugin.name, command })));
     }
   }
-  return askAgain(losers, { asked, scene, commands });
+  return askAgain(losers, { asked, answers, scene, commands });
 }
 
 interface Unfinished {
   readonly asked: Asked;
+  readonly answers: Answers;
   readonly scene: Scene;
   readonly commands: readonly GivenCommand[];
 }
 
-/** G2. */
-function askAgain(losers: readonly Asking[], so: Unfinished): Whenever<Ran> {
-  const [loser, ...rest] = losers;
-  if (!loser) return { kind: "said", commands: so.commands, seen: seenBy(so.commands, so.asked.space) };
-  const { moment } = so.asked;
+/** G2, of those at these places. */
+function askAgain(losers: readonly number[], so: Unfinished): Whenever<Ran> {
+  const [index, ...rest] = losers;
+  if (index === undefined) return { kind: "said", commands: so.commands, seen: seenBy(so.commands, so.asked.space) };
+  const loser = so.asked.asking[index] as Asking;
   const { name } = loser.plugin;
-  return whenKnown(ask(loser, so.scene, moment), (answer) => {
+  so.answers[index] = undefined;
+  return whenKnown(ask(loser, so.scene, so.asked.moment), (answer) => {
+    so.answers[index] = answer;
     if (answer instanceof HoldfastError) return failed(name, answer);
     const scene = mergeInto(so.scene, answer, name);
     if (scene instanceof HoldfastError) return failed(name, scene);
@@ -211,7 +214,7 @@ async function inTime(ran: Promise<Ran>, asked: Asked, answers: Answers): Promis
   if (within.kind === "value") return within.value;
   abort();
   const silent = asked.asking.filter((_each, index) => answers[index] === undefined).map(({ plugin }) => plugin.name);
-  const names = [...new Set(silent)];
+  const [first = "(unknown)", ...others] = new Set(silent);
   const cause = within.kind === "threw" ? within.cause : `no answer within ${deadlineMs} ms`;
-  return failed(names[0] ?? "(asked again)", failure(names.join(", ") || "(asked again)", moment.phase, cause));
+  return failed(first, failure([first, ...others].join(", "), moment.phase, cause));
 }

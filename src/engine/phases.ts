@@ -20,8 +20,8 @@ export interface PhaseRow {
    * plugin failed, not the result · noted: logged, and the run goes on
    */
   readonly failure: "run-fails" | "call-refused" | "result-hidden" | "noted";
-  /** The limit that is the deadline of all its hooks together; none where nobody waits. */
-  readonly deadline: keyof Pick<EngineLimits, "phaseTimeoutMs" | "graceMs"> | "none";
+  /** The limit that is the deadline of all its hooks together. */
+  readonly deadline: keyof Pick<EngineLimits, "phaseTimeoutMs" | "graceMs">;
 }
 
 const always = ["set-state", "add-context", "schedule"] as const satisfies readonly CommandType[];
@@ -46,7 +46,7 @@ export const phaseTable: Readonly<Record<Phase, PhaseRow>> = {
   "before-step": blocking("step", [...always, ...outward, ...request, "stop"], "run-fails"),
   "context-ready": blocking("step", [...always, ...request, "stop"], "run-fails"),
   "before-model": blocking("step", [...always, ...outward, ...request, "stop"], "run-fails"),
-  "model-delta": { ...observing, about: "step", deadline: "none" },
+  "model-delta": { ...observing, about: "step" },
   "after-model": blocking("step", [...always, ...outward, "retry", "stop"], "run-fails"),
   "tool-gate": blocking("call", ["deny", "ask", "set-result", "patch-input"], "call-refused"),
   "before-tool": blocking("call", [...always, ...outward, "deny", "set-result"], "call-refused"),

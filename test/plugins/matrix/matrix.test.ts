@@ -22,8 +22,7 @@ function withNeighbours(phase: Phase, refused: Command, view: AnyView): readonly
 }
 
 function expectTimers({ sleeps }: Played, phase: Phase, way: Way): void {
-  const { deadline } = phaseTable[phase];
-  const ms = limits[deadline === "none" ? "phaseTimeoutMs" : deadline];
+  const ms = limits[phaseTable[phase].deadline];
   expect(sleeps.filter((slept) => slept === ms)).toHaveLength(way === "sync" ? 0 : 1);
 }
 

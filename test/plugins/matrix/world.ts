@@ -82,8 +82,7 @@ export interface Played {
 export interface World {
   readonly run: Run;
   readonly process: TestProcess;
-  readonly warnings: readonly string[];
-  readonly sleeps: readonly number[];
+  readonly clock: Clock;
   pass(ms: number): Promise<void>;
   journal(): Promise<readonly Entry[]>;
   /** Answers what the run waits for until it is done; a run that is to hear a cancel is cancelled instead. */
@@ -156,7 +155,7 @@ export async function begin(phase: Phase, ...plugins: readonly ConfiguredPlugin[
     return { result, journal, requests: saw, executed, waits, warnings, sleeps, heard };
   }
 
-  return { run, process, warnings, sleeps, pass, journal: () => entriesOf(run.id), seeThrough };
+  return { run, process, clock, pass, journal: () => entriesOf(run.id), seeThrough };
 }
 
 async function decide(ticket: Ticket): Promise<void> {
