@@ -26,7 +26,7 @@ export const limits: EngineLimits = { ...defaultLimits, phaseTimeoutMs: 23_457, 
 /** What the tools answer; nobody else says it. */
 export const answer = "the tool's own answer";
 
-export type AnyView = PhaseView & { readonly call?: { readonly attempt: number } };
+export type AnyView = PhaseView & { readonly call?: { readonly input: { readonly n: number } } };
 export type Hooked = (view: AnyView) => unknown;
 
 export function hookedIn(phase: Phase, hook: Hooked, name = "probe"): ConfiguredPlugin {
@@ -38,7 +38,7 @@ export function pluginOf(
   hooks: Readonly<Partial<Record<Phase, Hooked | readonly Hooked[]>>>,
   name = "probe",
 ): ConfiguredPlugin {
-  return plugin({ name, state: [mark, total], create: () => ({ hooks }) as PluginInstance })();
+  return plugin({ name, state: [mark, total], create: () => ({ hooks }) as unknown as PluginInstance })();
 }
 
 export type Way = "sync" | "async";
