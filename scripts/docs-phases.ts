@@ -46,14 +46,7 @@ In the order in which a run meets them; the last two come whenever they come.
 
 ${table(
   ["Phase", "When", "About", "Kind", "If a hook fails", "Deadline"],
-  all.map(([phase, row]) => [
-    code(phase),
-    when[phase],
-    row.about,
-    row.kind,
-    code(row.failure),
-    row.deadline === "none" ? "none" : code(row.deadline),
-  ]),
+  all.map(([phase, row]) => [code(phase), when[phase], row.about, row.kind, code(row.failure), code(row.deadline)]),
 )}
 
 The deadline is one for all hooks of the moment together: ${code("phaseTimeoutMs")} is ${seconds(defaultLimits.phaseTimeoutMs)} and ${code("graceMs")} ${seconds(defaultLimits.graceMs)} unless you

@@ -32,13 +32,14 @@ export function advance(draft: Draft): Ending | undefined {
   if (step && !pass(draft, "after-step")) return undefined;
   const ending = afterStep(draft);
   if (!ending) return beginStep(draft);
+  if (isHeld(draft.state)) return undefined; // its question would be closed before anybody saw it
   if (ending.outcome.kind !== "completed") return ending;
   const outcome = judgeOutput(draft, ending.outcome);
   if (outcome === "asked") return undefined;
   if (outcome === "repair") return beginStep(draft);
   if (outcome.kind === "completed" && !pass(draft, "before-end", { outcome })) return undefined;
   if (draft.state.plugins.goesOn) return beginStep(draft);
-  return isHeld(draft.state) ? undefined : { ...ending, outcome }; // its question would be closed before anybody saw it
+  return isHeld(draft.state) ? undefined : { ...ending, outcome };
 }
 
 /** Once a call has moved, the reply was let through: nobody is asked about it again. */
