@@ -13,6 +13,7 @@ import type { MessageId } from "../domain/ids.ts";
 import type { CallResult, Message } from "../domain/message.ts";
 import { momentId, type Phase, phaseOf } from "../domain/phase.ts";
 import type { Outcome } from "../domain/run.ts";
+import type { Slot } from "../domain/state-slots.ts";
 import { slotIn } from "../domain/state-space.ts";
 import { act, type Draft, emit, resume } from "./draft.ts";
 import type { Ran, Seen } from "./hooks.ts";
@@ -87,9 +88,15 @@ function isOutdated(draft: Draft, seen: Seen): boolean {
   const space = spaceOf(draft);
   for (const [name, slot] of seen) {
     const key = space.keys.get(name);
-    if (key && slotIn(space, key) !== slot) return true;
+    if (key && !isSameSlot(slotIn(space, key), slot)) return true;
   }
   return false;
+}
+
+/** A slot that was committed while the plugins were asked is another object, and says the same. */
+function isSameSlot(a: Slot | undefined, b: Slot | undefined): boolean {
+  if (a === b) return true;
+  return a?.version === b?.version && JSON.stringify(a?.value) === JSON.stringify(b?.value);
 }
 
 /** M2. */
