@@ -89,6 +89,13 @@ module.exports = {
       to: { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"], dependencyTypesNot: ["npm", "npm-peer"] },
     },
     {
+      name: "only-tracing-knows-opentelemetry",
+      comment: "It is an optional peer: whoever does not trace does not install it.",
+      severity: "error",
+      from: { path: "^src/", pathNot: [isTest, "^src/tracing\\.ts$", "^src/plugins/tracing/"] },
+      to: { path: ["node_modules/@opentelemetry/", "^src/plugins/tracing/"] },
+    },
+    {
       name: "source-stands-alone",
       severity: "error",
       from: { path: "^src/" },

@@ -1,7 +1,8 @@
 import { defineConfig } from "vitest/config";
 
 // Tests read the source, never dist/: the "holdfast-source" condition of package.json's exports must be known to both resolvers.
-const conditions = ["holdfast-source", "module", "node", "development|production"];
+// No "module": Node does not know it, and some packages put files behind it that only bundlers can read.
+const conditions = ["holdfast-source", "node", "development|production"];
 
 export default defineConfig({
   resolve: { conditions },

@@ -1,0 +1,79 @@
+/** What spans say of calls, replies and ends. What people and models wrote is said only when content is wanted. */
+import type { Attributes } from "@opentelemetry/api";
+import type { CallResult } from "../../domain/message.ts";
+import type { CallView, DecisionView, EndView, PluginRun, ReplyView } from "../../domain/plugin.ts";
+import type { Outcome } from "../../domain/run.ts";
+import { finishReason, outputMessages, resultText } from "./content.ts";
+import { genAi, operations, ours } from "./names.ts";
+import type { OpenSpan } from "./spans.ts";
+
+export function commonOf({ id, agent, thread }: PluginRun): Attributes {
+  return { [ours.run]: id, [genAi.agent]: agent, [genAi.conversation]: thread };
+}
+
+export function requestOf({ model }: PluginRun): Attributes {
+  return { [genAi.provider]: model.provider, [genAi.requestModel]: model.model };
+}
+
+export function replyOf({ reply, run }: ReplyView, content: boolean): Attributes {
+  const { message, finish, usage } = reply;
+  return {
+    [genAi.responseModel]: run.model.model,
+    [genAi.finishReasons]: [finishReason(finish)],
+    [genAi.inputTokens]: usage.inputTokens,
+    [genAi.outputTokens]: usage.outputTokens,
+    ...(content ? { [genAi.outputMessages]: outputMessages(message, finish) } : {}),
+  };
+}
+
+export function callOf({ id, tool, input }: CallView, content: boolean): Attributes {
+  return {
+    [genAi.operation]: operations.executeTool,
+    [genAi.tool]: tool,
+    [genAi.toolType]: "function",
+    [genAi.call]: id,
+    ...(content ? { [genAi.callArguments]: JSON.stringify(input) } : {}),
+  };
+}
+
+export function endCall(span: OpenSpan, { attempt, result }: CallView, content: boolean): void {
+  span.set({ [ours.attempt]: attempt });
+  if (result) sayResult(span, result, content);
+  else span.set({ [ours.unfinished]: true });
+}
+
+function sayResult(span: OpenSpan, result: CallResult, content: boolean): void {
+  if (content) span.set({ [genAi.callResult]: resultText(result) });
+  if (result.kind === "error") span.fail(result.code, content ? result.message : result.code);
+}
+
+export function waitOf({ ticket, decision, by }: DecisionView, content: boolean): Attributes {
+  const { id, kind, name, call, tool } = ticket;
+  return {
+    [ours.ticket]: id,
+    [ours.ticketKind]: kind,
+    [ours.decision]: decision.kind,
+    ...(name === undefined ? {} : { [ours.ticketName]: name }),
+    ...(call === undefined ? {} : { [genAi.call]: call }),
+    ...(tool === undefined ? {} : { [genAi.tool]: tool }),
+    ...(content ? { [ours.decidedBy]: by } : {}),
+  };
+}
+
+export function endRun(span: OpenSpan, { outcome, usage, stepsEnded }: EndView, content: boolean): void {
+  span.set({
+    [ours.outcome]: outcome.kind,
+    [ours.steps]: stepsEnded,
+    [genAi.inputTokens]: usage.inputTokens,
+    [genAi.outputTokens]: usage.outputTokens,
+  });
+  sayOutcome(span, outcome, content);
+}
+
+function sayOutcome(span: OpenSpan, outcome: Outcome, content: boolean): void {
+  if (outcome.kind === "stopped") span.set({ [ours.outcomeCode]: outcome.code });
+  if (outcome.kind === "timed-out") span.fail(outcome.kind, outcome.kind);
+  if (outcome.kind !== "failed") return;
+  const { code, message } = outcome.error;
+  span.fail(code, content ? message : code);
+}

@@ -1,0 +1,54 @@
+/** Messages as OpenTelemetry's conventions write them: JSON text in an attribute. Only ever used with `content: true`. */
+import type { FinishReason } from "../../domain/entry.ts";
+import type { CallInput, CallResult, Message, Part } from "../../domain/message.ts";
+
+type Written = Readonly<Record<string, unknown>>;
+
+export function inputMessages(messages: readonly Message[]): string {
+  return JSON.stringify(messages.map(written));
+}
+
+export function outputMessages(message: Message, finish: FinishReason): string {
+  return JSON.stringify([{ ...written(message), finish_reason: finishReason(finish) }]);
+}
+
+/** The conventions' words for the same reasons. */
+export function finishReason(finish: FinishReason): string {
+  return finish === "tool-calls" ? "tool_call" : finish.replaceAll("-", "_");
+}
+
+export function resultText(result: CallResult): string {
+  return JSON.stringify(resultOf(result));
+}
+
+function written({ role, parts }: Message): Written {
+  return { role, parts: parts.map(writtenPart) };
+}
+
+function writtenPart(part: Part): Written {
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+      return { type: part.type, content: part.text };
+    case "tool-call":
+      return { type: "tool_call", id: part.call, name: part.tool, arguments: inputOf(part.input) };
+    case "tool-result":
+      return { type: "tool_call_response", id: part.call, response: resultOf(part.result) };
+    case "image":
+    case "file":
+      return { type: "uri", modality: part.type, mime_type: part.mediaType, uri: part.url };
+    case "data":
+      return { type: "data", name: part.name, content: part.data };
+    default:
+      return part satisfies never;
+  }
+}
+
+function inputOf(input: CallInput): unknown {
+  return input.kind === "json" ? input.value : input.text;
+}
+
+function resultOf(result: CallResult): unknown {
+  if (result.kind === "value") return result.say ?? result.value;
+  return { error: result.code, message: result.message };
+}
