@@ -32,20 +32,22 @@ const refund = tool({
 });
 
 const input = { order: "42" };
+const model = scripted([
+  {
+    calls: [
+      { tool: "look-up", input },
+      { tool: "refund", input },
+    ],
+    inputTokens: 7,
+    outputTokens: 3,
+  },
+  { text: "Refunded.", inputTokens: 9, outputTokens: 4 },
+]);
+
 // #region agent
 const support = agent({
   name: "support",
-  model: scripted([
-    {
-      calls: [
-        { tool: "look-up", input },
-        { tool: "refund", input },
-      ],
-      inputTokens: 7,
-      outputTokens: 3,
-    },
-    { text: "Refunded.", inputTokens: 9, outputTokens: 4 },
-  ]),
+  model,
   instructions: "Resolve refund requests politely.",
   tools: [lookUp, refund],
   plugins: [tracing({ tracer: provider.getTracer("support") })],

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { expect, test } from "vitest";
 import type { ConfiguredPlugin } from "../../src/index.ts";
 import { permissions, reminders, stopConditions } from "../../src/plugins.ts";
+import { tracing } from "../../src/tracing.ts";
 
 const page = readFileSync(resolve(import.meta.dirname, "../../docs/reference/plugins.md"), "utf8");
 const unknown = { nonsense: 1 } as never;
@@ -16,6 +17,7 @@ test.each([
   ["reminders", reminders({ rules: [unknown] })],
   ["The output of a rule", reminders({ rules: [{ output: unknown } as never] })],
   ["The message of a rule", reminders({ rules: [{ message: unknown } as never] })],
+  ["tracing", tracing(unknown)],
 ])("the page has the options of %s that the code accepts, and no others", async (section, configured) => {
   expect(namesIn(section)).toEqual(await knownOptions(configured));
 });

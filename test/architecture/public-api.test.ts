@@ -132,6 +132,7 @@ const surface = {
       "StopReason",
     ],
   },
+  tracing: { values: ["tracing"], types: ["TracingOptions"] },
   testing: {
     values: [
       "aModelThat",
