@@ -30,6 +30,18 @@ export interface Agent<Output = string, Context = unknown> {
   readonly "~types"?: { readonly output: Output; readonly context: Context };
 }
 
+/** What a run may use up; the step that would go beyond it is not begun. */
+export interface BudgetOptions {
+  /** Model calls, 50 unless said. */
+  readonly steps?: number;
+  /** Milliseconds from start to end, waiting included. */
+  readonly wallTime?: number;
+  /** Input and output tokens together. */
+  readonly tokens?: number;
+  /** Money by the model's prices. */
+  readonly usd?: number;
+}
+
 export interface AgentOptions<
   ContextSchema extends StandardSchema,
   OutputSchema extends StandardSchema = StandardSchema<string>,
@@ -48,7 +60,7 @@ export interface AgentOptions<
   readonly onInvalid?: "fail" | "stop";
   /** Plugins with their configs, in the order in which they are asked. */
   readonly plugins?: readonly ConfiguredPlugin[];
-  readonly budget?: { readonly steps?: number; readonly wallTime?: number };
+  readonly budget?: BudgetOptions;
 }
 
 const optionNames = [
@@ -65,6 +77,7 @@ const optionNames = [
 ];
 const defaultSteps = 50;
 const maxSteps = 1_000_000;
+const maxUsd = 1_000_000;
 const maxWallTimeMs = 366 * 24 * 60 * 60_000;
 
 export function agent<
@@ -90,7 +103,7 @@ export function agent<
   const output = readOutput(options, problems);
   const { plugins, tools, stateKeys } = usePlugins(options?.plugins, options?.tools, problems);
   checkTools(tools, problems);
-  const budget = checkBudget(options?.budget, problems);
+  const budget = checkBudget(options?.budget, options?.model, problems);
   problems.refuse("invalid-agent", `Agent ${shown(options?.name)} cannot be defined`);
   const { name, model, context } = options;
   return {
@@ -127,12 +140,29 @@ function checkTools(tools: unknown, problems: Problems): void {
   }
 }
 
-function checkBudget(budget: unknown, problems: Problems): RunBudget {
+function checkBudget(budget: unknown, model: DescribedModel | undefined, problems: Problems): RunBudget {
   if (budget === undefined) return { steps: defaultSteps };
-  const inner = new Problems(budget, ["steps", "wallTime"]);
+  const inner = new Problems(budget, ["steps", "wallTime", "tokens", "usd"]);
   inner.integer("steps", 1, maxSteps);
   inner.integer("wallTime", 1, maxWallTimeMs);
+  inner.integer("tokens", 1, Number.MAX_SAFE_INTEGER);
+  inner.optional("usd", isMoney, `must be a number of dollars from 0.000001 to ${maxUsd}`);
+  const { steps = defaultSteps, wallTime, tokens, usd } = (budget ?? {}) as BudgetOptions;
+  if (usd !== undefined && !hasPrices(model)) inner.add("usd: the model has no prices, so nobody could count");
   problems.include("budget", inner);
-  const { steps = defaultSteps, wallTime } = (budget ?? {}) as { steps?: number; wallTime?: number };
-  return { steps, ...(wallTime === undefined ? {} : { wallTimeMs: wallTime }) };
+  return {
+    steps,
+    ...(wallTime === undefined ? {} : { wallTimeMs: wallTime }),
+    ...(tokens === undefined ? {} : { tokens }),
+    ...(usd === undefined ? {} : { microUsd: Math.round(usd * 1_000_000) }),
+  };
+}
+
+function isMoney(usd: unknown): boolean {
+  return typeof usd === "number" && usd >= 0.000_001 && usd <= maxUsd;
+}
+
+function hasPrices(model: DescribedModel | undefined): boolean {
+  const { inputPerMillion, outputPerMillion } = model?.description?.prices ?? {};
+  return [inputPerMillion, outputPerMillion].every((price) => Number.isFinite(price) && Number(price) >= 0);
 }

@@ -1,7 +1,8 @@
 /** The part of `apply` that moves a step and the attempts of its effects. */
-import type { Entry, EntryBody } from "./entry.ts";
+import type { Entry, EntryBody, Settled } from "./entry.ts";
 import { HoldfastError } from "./errors.ts";
 import { modelEffectId } from "./ids.ts";
+import { type Amount, emptyLedger, hold, isMetered, nothing, settle } from "./ledger.ts";
 import type { EffectState, RunState, StepState } from "./run-state.ts";
 
 export type EffectEntry = Extract<Entry, { type: "effect-intended" | "effect-settled" }>;
@@ -48,4 +49,24 @@ export function addUsage(state: RunState, entry: EffectEntry): RunState["usage"]
     inputTokens: state.usage.inputTokens + inputTokens,
     outputTokens: state.usage.outputTokens + outputTokens,
   };
+}
+
+/** What an attempt of the model holds and what it came to. One that was not made, or failed, has cost nothing. */
+export function keepBooks(state: RunState, entry: EffectEntry): RunState {
+  const { budget } = state.created;
+  if (!isMetered(budget)) return state;
+  const ledger = state.ledger ?? emptyLedger;
+  if (entry.type === "effect-intended") {
+    if (!entry.held) return state;
+    const { outputTokens: _cap, ...amount } = entry.held;
+    return { ...state, ledger: hold(ledger, entry.effect, { amount, limits: budget }) };
+  }
+  const settled = settle(ledger, entry.effect, costOfAttempt(entry.result));
+  const usage = entry.result.kind === "done" ? entry.result.usage : undefined;
+  return { ...state, ledger: usage ? { ...settled, lastInput: usage.inputTokens } : settled };
+}
+
+function costOfAttempt(result: Settled): Amount | undefined {
+  if (result.kind === "done") return result.cost;
+  return result.kind === "lost" || result.kind === "aborted" ? undefined : nothing;
 }

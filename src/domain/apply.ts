@@ -9,7 +9,7 @@
  */
 import { applyCallEffect, applyDecision, applyGate, applyOpened, openCalls, settleCall } from "./apply-call.ts";
 import { applyCommands, startStep, whileIntended } from "./apply-plugins.ts";
-import { addUsage, type EffectEntry, nextEffect, stepOf } from "./apply-step.ts";
+import { addUsage, type EffectEntry, keepBooks, nextEffect, stepOf } from "./apply-step.ts";
 import type {
   CancelRequested,
   Entry,
@@ -181,7 +181,8 @@ function reasonOf(entry: { readonly reason?: string }): { reason?: string } {
 function applyEffect(state: RunState, entry: EffectEntry): RunState {
   const step = stepOf(state, entry);
   if (entry.effect !== step.model.id) return applyCallEffect(state, entry);
-  const next = { ...state, step: { ...step, model: nextEffect(step.model, entry) }, usage: addUsage(state, entry) };
+  const model = nextEffect(step.model, entry);
+  const next = keepBooks({ ...state, step: { ...step, model }, usage: addUsage(state, entry) }, entry);
   return entry.type === "effect-intended" && entry.attempt === 1 ? whileIntended(next, step.step) : next;
 }
 

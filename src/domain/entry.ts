@@ -6,6 +6,7 @@ import type { GivenCommand } from "./command.ts";
 import type { ErrorRecord, RetryClass } from "./errors.ts";
 import type { CallId, EffectId, InputId, MessageId, RunId, TicketId } from "./ids.ts";
 import type { JsonValue } from "./json.ts";
+import type { Amount } from "./ledger.ts";
 import type { CallErrorCode, CallResult, Message } from "./message.ts";
 import type { OutputReport } from "./output.ts";
 import type { Phase } from "./phase.ts";
@@ -71,6 +72,8 @@ export interface EffectIntended {
   /** Store time after which the attempt may not begin. */
   readonly startBy: number;
   readonly timeoutMs: number;
+  /** Of a run with a budget of tokens or money: what the attempt may use up, and how long its answer may be. */
+  readonly held?: Amount & { readonly outputTokens: number };
 }
 export interface EffectSettled {
   readonly type: "effect-settled";
@@ -83,7 +86,13 @@ export interface EffectSettled {
 
 /** How one attempt ended. Only process death leaves an intent open; resume closes it as `lost`, `not-made` or `unknown`. */
 export type Settled =
-  | { readonly kind: "done"; readonly message?: MessageId; readonly usage?: Usage; readonly finish?: FinishReason }
+  | {
+      readonly kind: "done";
+      readonly message?: MessageId;
+      readonly usage?: Usage;
+      readonly finish?: FinishReason;
+      readonly cost?: Amount;
+    }
   | { readonly kind: "failed"; readonly error: ErrorRecord; readonly retry: RetryClass; readonly retryAt?: number }
   | { readonly kind: "refused"; readonly code: CallErrorCode; readonly message: string }
   | { readonly kind: "not-made" }

@@ -28,11 +28,10 @@ export interface DeclaredManifest {
 }
 
 export function declare(agent: Agent<unknown>): DeclaredManifest {
-  const { provider, model } = agent.model.description;
   return {
     format: 1,
     agent: agent.name,
-    model: { provider, model },
+    model: described(agent.model.description),
     instructions:
       typeof agent.instructions === "string" ? { kind: "text", text: agent.instructions } : { kind: "function" },
     tools: agent.tools.map((each) => each.spec).sort((a, b) => (a.name < b.name ? -1 : 1)),
@@ -50,4 +49,17 @@ function declaredPlugin({ name, version, declared }: UsedPlugin): NonNullable<De
 
 function declaredKey({ name, scope, version, merge }: StateKeyFacts): NonNullable<DeclaredManifest["state"]>[number] {
   return { name, scope, version, merge };
+}
+
+/** Only what we know the meaning of: a foreign description may hold anything. */
+function described({ provider, model, prices, maxOutputTokens, structuredOutput }: ModelDescription): ModelDescription {
+  return {
+    provider,
+    model,
+    ...(prices
+      ? { prices: { inputPerMillion: prices.inputPerMillion, outputPerMillion: prices.outputPerMillion } }
+      : {}),
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    ...(structuredOutput === undefined ? {} : { structuredOutput }),
+  };
 }

@@ -2,6 +2,7 @@
 import type { EffectIntended, RunCreated, Settled, Verdict } from "./entry.ts";
 import type { CallId, EffectId } from "./ids.ts";
 import type { JsonValue } from "./json.ts";
+import type { Ledger } from "./ledger.ts";
 import type { CallInput, CallResult } from "./message.ts";
 import type { OutputReport } from "./output.ts";
 import type { ContextSlot, PluginState, StepChanges } from "./plugin-state.ts";
@@ -30,6 +31,8 @@ export interface RunState {
   readonly lastOutput?: number;
   readonly stepsEnded: number;
   readonly usage: Usage;
+  /** Only of a run with a budget of tokens or money. */
+  readonly ledger?: Ledger;
   readonly step?: StepState;
   readonly tickets: readonly TicketRecord[];
   readonly inbox: readonly PendingInput[];

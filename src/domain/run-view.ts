@@ -4,6 +4,7 @@
  */
 import type { ErrorRecord } from "./errors.ts";
 import type { MessageId, ThreadId, TicketId } from "./ids.ts";
+import { usdOf } from "./ledger.ts";
 import type { ManifestRef, Outcome, RunIdentity, RunRequest, RunStatus } from "./run.ts";
 import type { RunState } from "./run-state.ts";
 import { type MessageRange, messageRange } from "./seed-tables/message-range.ts";
@@ -31,9 +32,21 @@ export interface RunView extends RunIdentity {
   readonly steps: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** Only of a run with a budget of tokens or money. */
+  readonly spent?: Spent;
   readonly cancelRequested: boolean;
   /** What the last write of this run says about its thread. */
   readonly pointers: ThreadPointers;
+}
+
+/** What a run has used up of its budget, what is held for calls in flight left out. */
+export interface Spent {
+  readonly tokens: number;
+  readonly usd: number;
+}
+
+export function spentOf({ ledger }: RunState): Spent | undefined {
+  return ledger && { tokens: ledger.spent.tokens, usd: usdOf(ledger.spent.microUsd) };
 }
 
 export interface RequestView extends RunRequest {
@@ -81,6 +94,7 @@ export function viewRun(state: RunState): RunView {
     steps: state.stepsEnded,
     inputTokens: state.usage.inputTokens,
     outputTokens: state.usage.outputTokens,
+    ...present({ spent: spentOf(state) }),
     cancelRequested: state.cancel !== undefined,
     pointers: pointersAfter({}, { run, status: state.status }),
   };

@@ -67,6 +67,10 @@ export const priorities = [2, 1, 0, -1, -2] as const;
 export interface RunBudget {
   readonly steps: number;
   readonly wallTimeMs?: number;
+  /** Input and output together. */
+  readonly tokens?: number;
+  /** Millionths of a US dollar. */
+  readonly microUsd?: number;
 }
 
 export interface ManifestRef {

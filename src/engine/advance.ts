@@ -11,6 +11,7 @@ import { act, type Draft, resume, wakeBy } from "./draft.ts";
 import type { Ending } from "./finish.ts";
 import { intendModel, isHeld } from "./intend.ts";
 import { pass } from "./moments.ts";
+import { isOutcome, reserve } from "./reserve.ts";
 import { isBusy } from "./rest.ts";
 import { appendResult } from "./take-fact.ts";
 
@@ -91,8 +92,8 @@ function advanceModel(draft: Draft, step: StepState): Ending | undefined {
       return undefined;
     }
   }
-  intendModel(draft, draft.state.step ?? step);
-  return undefined;
+  const unpaid = intendModel(draft, draft.state.step ?? step);
+  return unpaid && ending(draft, unpaid);
 }
 
 /** How the run ends when the last step asked for nothing more; undefined when there is a next step. */
@@ -131,6 +132,8 @@ function beginStep(draft: Draft): Ending | undefined {
   if (stepsEnded >= steps) {
     return ending(draft, { kind: "stopped", code: "steps", detail: `The budget of ${steps} steps is spent` });
   }
+  const held = reserve(draft);
+  if (isOutcome(held)) return ending(draft, held); // before the step is begun
   if (pause) return undefined;
   if (!pass(draft, "before-step")) return undefined;
   for (const { id, seq } of inbox) {
@@ -138,8 +141,8 @@ function beginStep(draft: Draft): Ending | undefined {
   }
   act(draft, { type: "step-started", step: stepsEnded + 1 });
   const { step } = draft.state;
-  if (step) intendModel(draft, step);
-  return undefined;
+  const unpaid = step && intendModel(draft, step);
+  return unpaid && ending(draft, unpaid);
 }
 
 function ending(draft: Draft, outcome: Outcome): Ending {

@@ -168,6 +168,7 @@ function requestOf({ order, state, stage }: ModelCall): ModelRequest {
     messages: withContextMessages(transcript.window(), context, state),
     tools: agent.shown.filter(({ name }) => isOffered(name, changes)),
     ...(settings === undefined ? {} : { settings }),
+    ...(order.maxOutputTokens === undefined ? {} : { maxOutputTokens: order.maxOutputTokens }),
   };
 }
 

@@ -3,6 +3,7 @@ import { apply } from "../domain/apply.ts";
 import type { EntryBody } from "../domain/entry.ts";
 import type { CallId, EffectId } from "../domain/ids.ts";
 import type { CallResult } from "../domain/message.ts";
+import type { ModelDescription } from "../domain/model.ts";
 import type { OutputSpec } from "../domain/output.ts";
 import type { Phase } from "../domain/phase.ts";
 import type { RunState } from "../domain/run-state.ts";
@@ -36,6 +37,9 @@ export interface Circumstances {
   readonly hooked: (phase: Phase) => boolean;
   /** Moments of which nothing had to be written. */
   readonly quiet: ReadonlySet<string>;
+  readonly model: ModelDescription;
+  /** About how many tokens the next model call sends, with what these entries add. */
+  readonly estimate: (pending: readonly EntryBody[]) => number;
   /** Absent when the answer is text. */
   readonly output: OutputSpec | undefined;
   readonly keys: ReadonlyMap<string, StateKeyFacts>;

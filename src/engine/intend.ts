@@ -1,20 +1,25 @@
 /** Intents: the only place that writes effect-intended, and so the only place that orders an effect (D1, L3). */
 import { errorResult } from "../domain/apply-call.ts";
 import { toolEffectId } from "../domain/ids.ts";
+import type { Outcome } from "../domain/run.ts";
 import type { CallState, EffectState, RunState, StepState } from "../domain/run-state.ts";
 import type { ToolSpec } from "../domain/tool.ts";
 import { act, type Draft, resume, wakeBy } from "./draft.ts";
 import { pass } from "./moments.ts";
+import { isOutcome, reserve } from "./reserve.ts";
 import { appendResult } from "./take-fact.ts";
 
 /** How long to wait for a renewal when the lease is too near its end to begin anything. */
 const renewalWaitMs = 50;
 
-export function intendModel(draft: Draft, step: StepState): void {
-  if (!mayBegin(draft)) return;
+/** An outcome when the call cannot be paid for. */
+export function intendModel(draft: Draft, step: StepState): Outcome | undefined {
+  if (!mayBegin(draft)) return undefined;
   const isFirst = step.model.attempt === 0;
-  if (isFirst && !(pass(draft, "context-ready") && pass(draft, "before-model"))) return;
-  if (draft.state.plugins.stop || isHeld(draft.state)) return;
+  if (isFirst && !(pass(draft, "context-ready") && pass(draft, "before-model"))) return undefined;
+  if (draft.state.plugins.stop || isHeld(draft.state)) return undefined;
+  const held = reserve(draft);
+  if (isOutcome(held)) return held;
   const { limits, startBy } = draft.at;
   const attempt = {
     effect: step.model.id,
@@ -25,8 +30,9 @@ export function intendModel(draft: Draft, step: StepState): void {
     startBy,
     timeoutMs: limits.modelTimeoutMs,
   };
-  act(draft, { type: "effect-intended", ...attempt });
-  draft.start.push({ ...attempt, beginBy: draft.at.beginBy });
+  act(draft, { type: "effect-intended", ...attempt, ...(held ? { held } : {}) });
+  draft.start.push({ ...attempt, beginBy: draft.at.beginBy, ...(held ? { maxOutputTokens: held.outputTokens } : {}) });
+  return undefined;
 }
 
 /** False when the call has to stay ready for now. */

@@ -8,6 +8,7 @@ import type { OpenPlugin } from "../ports/plugin-runner.ts";
 import type { Claim } from "../ports/store.ts";
 import type { BoundAgent, EngineDeps } from "./deps.ts";
 import type { Circumstances } from "./draft.ts";
+import { estimateInput } from "./estimate.ts";
 import type { Facts } from "./facts.ts";
 import type { Loaded } from "./load.ts";
 import type { Stage } from "./stage.ts";
@@ -57,6 +58,8 @@ export function circumstances(running: Running): Circumstances {
     hooked: (phase) => isHooked(running, phase),
     quiet: running.quiet,
     output: running.boundAgent.output?.spec,
+    model: running.boundAgent.model.description,
+    estimate: (pending) => estimateInput(running.boundAgent, running.loaded.transcript.fixed(pending)()),
     keys: running.boundAgent.plugins.keys,
     threadBase: running.loaded.threadBase,
     threadPosition: claim.threadPosition,

@@ -2,6 +2,7 @@
 import { errorResult } from "../domain/apply-call.ts";
 import type { EntryBody, Verdict } from "../domain/entry.ts";
 import { type EffectId, replyId, resultId } from "../domain/ids.ts";
+import { costOf, isMetered } from "../domain/ledger.ts";
 import type { CallResult, Message } from "../domain/message.ts";
 import type { CallState } from "../domain/run-state.ts";
 import { takeReport } from "./check-output.ts";
@@ -74,7 +75,9 @@ function takeReply(
     producer: { run, step },
   };
   const { usage, finish } = reply;
-  act(draft, { type: "effect-settled", effect, attempt, result: { kind: "done", message: message.id, usage, finish } });
+  const cost = isMetered(draft.state.created.budget) ? { cost: costOf(usage, draft.at.model.prices) } : {};
+  const result = { kind: "done", message: message.id, usage, finish, ...cost } as const;
+  act(draft, { type: "effect-settled", effect, attempt, result });
   act(draft, { type: "message-appended", body: { kind: "here", message } });
 }
 

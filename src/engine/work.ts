@@ -70,6 +70,8 @@ interface AttemptOrder {
 
 export interface ModelOrder extends AttemptOrder {
   readonly kind: "model";
+  /** The longest answer that can be paid for. */
+  readonly maxOutputTokens?: number;
 }
 
 export interface ToolOrder extends AttemptOrder {

@@ -18,6 +18,8 @@ export interface ModelRequest {
   readonly instructions: string;
   readonly messages: readonly Message[];
   readonly tools: readonly ModelTool[];
+  /** The longest answer that the run's budget pays for. */
+  readonly maxOutputTokens?: number;
   /** The schema that the final answer has to fit; calls of tools are not bound by it. */
   readonly output?: { readonly schema: JsonObject };
   /** What plugins set for this call, by the provider's own names (temperature and the like). */

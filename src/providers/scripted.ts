@@ -1,6 +1,7 @@
 /** A model that says what it is told: answers by step, deterministic, no network. For tests, examples and demos. */
 import type { FinishReason } from "../domain/entry.ts";
 import { type ErrorCode, HoldfastError } from "../domain/errors.ts";
+import type { ModelDescription } from "../domain/model.ts";
 import type { Model, ModelPart, ModelRequest } from "../ports/provider.ts";
 
 export interface ScriptedCall {
@@ -47,6 +48,8 @@ export type ScriptedAnswer =
 
 export interface ScriptedOptions {
   readonly name?: string;
+  /** What else it says of itself: prices, its longest answer. */
+  readonly description?: Omit<ModelDescription, "provider" | "model">;
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -54,7 +57,7 @@ export interface ScriptedOptions {
 export function scripted(answers: readonly ScriptedAnswer[], options: ScriptedOptions = {}): Model {
   const { name = "scripted", sleep = pause } = options;
   return {
-    description: { provider: "scripted", model: name },
+    description: { provider: "scripted", model: name, ...options.description },
     async *call(request, signal) {
       const answer = resolve(answers[request.step - 1], request, name);
       signal.throwIfAborted();

@@ -3,6 +3,7 @@ import { HoldfastError } from "../domain/errors.ts";
 import type { JsonValue } from "../domain/json.ts";
 import { textOf } from "../domain/message.ts";
 import type { RunState } from "../domain/run-state.ts";
+import { spentOf } from "../domain/run-view.ts";
 import { loadState } from "../engine/load.ts";
 import type { RunKey } from "../ports/store.ts";
 import type { Desk } from "./desk.ts";
@@ -13,7 +14,8 @@ export async function readResult(key: RunKey, desk: Desk): Promise<RunResult<str
   const { outcome } = state;
   if (!outcome)
     throw new HoldfastError("run-not-completed", `Run ${key.run} has not ended`, { details: { run: key.run } });
-  const facts = { run: key.run, steps: state.stepsEnded, usage: state.usage };
+  const spent = spentOf(state);
+  const facts = { run: key.run, steps: state.stepsEnded, usage: state.usage, ...(spent ? { spent } : {}) };
   const { kind, ...rest } = outcome;
   const output = kind === "completed" ? { output: await readOutput(key, state, desk) } : {};
   return { ...facts, outcome: kind, ...rest, ...output } as RunResult<string>;

@@ -8,7 +8,7 @@ import type { InputId, RunId, ThreadId, TicketId } from "../domain/ids.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { Part } from "../domain/message.ts";
 import type { RunStatus, Usage } from "../domain/run.ts";
-import type { RunView } from "../domain/run-view.ts";
+import type { RunView, Spent } from "../domain/run-view.ts";
 import type { Decision, TicketCall, TicketKind } from "../domain/ticket.ts";
 import type { Tool } from "../domain/tool.ts";
 import type { EvidenceRow } from "../ports/store.ts";
@@ -64,6 +64,8 @@ interface ResultFacts {
   readonly run: RunId;
   readonly steps: number;
   readonly usage: Usage;
+  /** Only of a run with a budget of tokens or money. More than the budget says: the provider reported more than was held. */
+  readonly spent?: Spent;
 }
 
 /** A value for every outcome; nothing to parse. */

@@ -17,6 +17,8 @@ const at: Circumstances = {
     hooked: () => false,
     quiet: new Set<string>(),
     output: undefined,
+    model: { provider: "none", model: "none" },
+    estimate: () => 0,
     keys: new Map(),
     threadBase: {},
     spec: () => undefined,

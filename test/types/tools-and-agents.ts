@@ -86,8 +86,8 @@ tool({ ...common, needsApproval: () => "yes", execute: () => 1 });
 tool({ name: "x", description: "x", input: { a: "string" } });
 // @ts-expect-error a schema, not a shape
 agent({ name: "x", model, instructions: "x", output: { note: "string" } });
-// @ts-expect-error money is not built yet
-agent({ name: "x", model, instructions: "x", budget: { usd: 1 } });
+// @ts-expect-error money is a number
+agent({ name: "x", model, instructions: "x", budget: { usd: "1" } });
 // @ts-expect-error a tool, not its name
 agent({ name: "x", model, instructions: "x", tools: ["refund"] });
 // @ts-expect-error the context has no age
