@@ -1,10 +1,10 @@
 /** What an agent's plugins add to it, and every problem with them: config, names, dependencies, state keys. */
 import type { ContextMessage } from "./command.ts";
-import { commandProblem } from "./command-shape.ts";
-import { type JsonValue, messageOf } from "./json.ts";
+import { commandLimits, commandProblem } from "./command-shape.ts";
+import { type JsonValue, messageOf, toJson } from "./json.ts";
 import type { ConfiguredPlugin, PluginCode } from "./plugin.ts";
+import { checkConfig } from "./plugin-config.ts";
 import { isFunction, type Problems } from "./problems.ts";
-import { showIssues } from "./standard-schema.ts";
 import type { StateKeyFacts } from "./state-key.ts";
 import type { Tool } from "./tool.ts";
 
@@ -27,14 +27,11 @@ interface Used {
   readonly stateKeys: readonly StateKeyFacts[];
 }
 
-const mostContext = 256;
-
 export function usePlugins(plugins: unknown, tools: unknown, problems: Problems): Used {
-  const configured = listOf(plugins, problems);
+  const own = Array.isArray(tools) || tools === undefined ? ((tools ?? []) as Tool[]) : undefined;
+  const taken: Taken = { names: new Set(), tools: [...(own ?? [])], context: 0 };
   const used: UsedPlugin[] = [];
-  const added: Tool[] = [];
-  const names = new Set<string>();
-  for (const [index, each] of configured.entries()) {
+  for (const [index, each] of listOf(plugins, problems).entries()) {
     const where = `plugins[${index}]`;
     if (typeof each?.name !== "string" || !each.code) {
       problems.add(
@@ -42,21 +39,36 @@ export function usePlugins(plugins: unknown, tools: unknown, problems: Problems)
       );
       continue;
     }
-    if (names.has(each.name)) problems.add(`${where}: the plugin ${each.name} is used twice`);
-    for (const needed of each.code.requires) {
-      if (!names.has(needed)) problems.add(`${where}: ${each.name} needs the plugin ${needed} before it in the list`);
+    checkNames(each, taken.names, (problem) => problems.add(`${where}: ${problem}`));
+    const checked = checkConfig(each);
+    if (!checked.ok) {
+      problems.add(`${where}: ${checked.problem}`);
+      continue;
     }
-    names.add(each.name);
-    const config = checkedConfig(each, where, problems);
-    if (!config) continue;
-    added.push(...contributed(each.code.tools, { each, where, what: "tools", config: config.value, problems }));
-    const context = contributed(each.code.context, { each, where, what: "context", config: config.value, problems });
-    checkContext(context, `${where} (${each.name})`, problems);
+    const { config, declared } = checked;
+    const of = { each, where, config, problems };
+    addTools(contributed(each.code.tools, "tools", of), of, taken);
+    const context = addContext(contributed(each.code.context, "context", of), of, taken);
     const { name, version, code } = each;
-    used.push({ name, version, code, config: config.value, declared: declaredConfig(each.config ?? null), context });
+    used.push({ name, version, code, config, declared, context });
   }
-  const all = Array.isArray(tools) || tools === undefined ? [...((tools ?? []) as Tool[]), ...added] : tools;
+  const all = own ? taken.tools : tools;
   return { plugins: used, tools: all, stateKeys: keysOf(used, all, problems) };
+}
+
+/** What the agent and the plugins before have already. */
+interface Taken {
+  readonly names: Set<string>;
+  readonly tools: Tool[];
+  context: number;
+}
+
+function checkNames({ name, code }: ConfiguredPlugin, names: Set<string>, add: (problem: string) => void): void {
+  if (names.has(name)) add(`the plugin ${name} is used twice`);
+  for (const needed of code.requires) {
+    if (!names.has(needed)) add(`${name} needs the plugin ${needed} before it in the list`);
+  }
+  names.add(name);
 }
 
 function listOf(plugins: unknown, problems: Problems): readonly (ConfiguredPlugin | undefined)[] {
@@ -66,58 +78,61 @@ function listOf(plugins: unknown, problems: Problems): readonly (ConfiguredPlugi
   return [];
 }
 
-function checkedConfig(
-  { name, config, code }: ConfiguredPlugin,
-  where: string,
-  problems: Problems,
-): { value: unknown } | undefined {
-  if (!code.config) {
-    if (config === undefined) return { value: undefined };
-    problems.add(`${where}: ${name} takes no config`);
-    return undefined;
-  }
-  try {
-    const result = code.config["~standard"].validate(config === undefined ? {} : config);
-    if (result instanceof Promise) {
-      result.catch(() => undefined);
-      problems.add(`${where}: the config schema of ${name} must be synchronous`);
-    } else if (result.issues)
-      problems.add(`${where}: the config of ${name} does not fit: ${showIssues(result.issues)}`);
-    else return { value: result.value };
-  } catch (cause) {
-    problems.add(`${where}: checking the config of ${name} threw: ${messageOf(cause)}`);
-  }
-  return undefined;
-}
-
 interface Contribution {
   readonly each: ConfiguredPlugin;
   readonly where: string;
-  readonly what: string;
   readonly config: unknown;
   readonly problems: Problems;
 }
 
-function contributed<T>(make: (config: unknown) => readonly T[], of: Contribution): readonly T[] {
+function contributed<T>(make: (config: unknown) => readonly T[], what: string, of: Contribution): readonly T[] {
+  const { each, where, config, problems } = of;
   try {
-    const list = make(of.config);
+    const list = make(config);
     if (Array.isArray(list)) return list;
-    of.problems.add(`${of.where}: ${of.what} of ${of.each.name} must be a list`);
+    problems.add(`${where}: ${what} of ${each.name} must be a list`);
   } catch (cause) {
-    of.problems.add(`${of.where}: ${of.what} of ${of.each.name} threw: ${messageOf(cause)}`);
+    problems.add(`${where}: ${what} of ${each.name} threw: ${messageOf(cause)}`);
   }
   return [];
 }
 
-function checkContext(messages: readonly ContextMessage[], where: string, problems: Problems): void {
-  if (messages.length > mostContext) {
-    problems.add(`${where}: ${messages.length} context messages, the limit is ${mostContext}`);
-    return;
+function addTools(tools: readonly (Tool | undefined)[], { each, where, problems }: Contribution, taken: Taken): void {
+  for (const [index, tool] of tools.entries()) {
+    const place = `${where} (${each.name}): tools[${index}]`;
+    if (typeof tool?.spec?.name !== "string" || !tool.code) {
+      problems.add(`${place}: must come from tool({ … })`);
+    } else if (taken.tools.some((known) => known?.spec?.name === tool.spec.name)) {
+      problems.add(`${place}: the name ${tool.spec.name} is used twice`);
+    } else taken.tools.push(tool);
   }
+}
+
+/** Copies: what is changed later is not what was checked. A run could not hold more than this many. */
+function addContext(
+  messages: readonly ContextMessage[],
+  { each, where, problems }: Contribution,
+  taken: Taken,
+): readonly ContextMessage[] {
+  const place = `${where} (${each.name})`;
+  taken.context += messages.length;
+  if (taken.context > commandLimits.contexts) {
+    problems.add(`${place}: with it ${taken.context} context messages, the limit is ${commandLimits.contexts}`);
+    return [];
+  }
+  const copies: ContextMessage[] = [];
   for (const [index, message] of messages.entries()) {
-    const problem = commandProblem({ ...message, type: "add-context" });
-    if (problem) problems.add(`${where}: context[${index}]: ${problem}`);
+    const json = toJson(message);
+    const problem = json.ok ? contextProblem(json.value) : `${json.problem} at ${json.path}`;
+    if (problem) problems.add(`${place}: context[${index}]: ${problem}`);
+    else copies.push((json as { value: unknown }).value as ContextMessage);
   }
+  return copies;
+}
+
+function contextProblem(message: JsonValue): string | undefined {
+  const isRecord = typeof message === "object" && message !== null && !Array.isArray(message);
+  return isRecord ? commandProblem({ ...message, type: "add-context" }) : "must be a context message";
 }
 
 /** One key per name: the same object may come from many, another one of the same name from nobody. */
@@ -133,20 +148,4 @@ function keysOf(plugins: readonly UsedPlugin[], tools: unknown, problems: Proble
     for (const key of each?.code?.writes ?? []) add(key, `tool ${each?.spec.name}`);
   }
   return [...keys.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-}
-
-const code = "(code)";
-
-function declaredConfig(value: unknown): JsonValue {
-  if (value === null || typeof value === "string" || typeof value === "boolean") return value;
-  if (typeof value === "number") return Number.isFinite(value) ? value : code;
-  if (Array.isArray(value)) return value.map(declaredConfig);
-  if (typeof value !== "object" || !isPlain(value)) return code;
-  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
-  return Object.fromEntries(fields.map(([name, field]) => [name, declaredConfig(field)]));
-}
-
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || prototype === Object.prototype;
 }
