@@ -2,13 +2,13 @@
 import type { JsonValue } from "../../domain/json.ts";
 import type { Remember, RememberedThing, RememberScope } from "./config.ts";
 
-/** `ticket.approve({ value: { remember: "thread", what: "tool", forMs: 600_000 } })` */
-export interface RememberWish {
+/** `ticket.approve({ value: { remember: "thread", what: "tool", forMs: 600_000 } })`; a type, so that it is JSON. */
+export type RememberWish = {
   readonly remember: RememberScope;
   /** `input` unless said: exactly this call, and nothing wider. */
   readonly what?: RememberedThing;
   readonly forMs?: number;
-}
+};
 
 export type ReadWish =
   | { readonly kind: "none" }

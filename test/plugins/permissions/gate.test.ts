@@ -143,6 +143,8 @@ describe("an input that another plugin changes", () => {
     const run = await story.userSays("pay ada");
     await story.expectReply(run, "Done.");
     expect(await story.results(run)).toMatchObject([{ kind: "error", code: "denied" }]);
+    const verdicts = (await story.journal(run)).filter(({ type }) => type === "call-gated");
+    expect(verdicts).toMatchObject([{ verdict: { kind: "refuse", by: "permissions" } }]);
     expect(story.effects(pay)).toEqual([]);
   });
 

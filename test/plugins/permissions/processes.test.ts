@@ -68,7 +68,7 @@ function aWorld(): {
     async function approves({ id }: Pick<Run, "id">, value?: RememberWish): Promise<void> {
       const [ticket] = await runtime.tickets.list({ run: id, status: "open", kind: "approval" });
       if (!ticket) throw new Error("nothing was asked");
-      await ticket.approve(value ? { value: { ...value } } : {});
+      await ticket.approve(value ? { value } : {});
       await runtime.runs.get(id).idle();
     }
     try {
@@ -159,7 +159,7 @@ test("an answer given in a process without agents is heard by the one that works
   const { id } = await within(ask, ({ begins }) => begins());
   await within(undefined, async ({ runtime }) => {
     const [ticket] = await runtime.tickets.list({ run: id, status: "open", kind: "approval" });
-    await ticket?.approve({ value: { ...wish } });
+    await ticket?.approve({ value: wish });
     expect((await runtime.runs.get(id).state()).values).toEqual({});
   });
   await within(ask, async ({ runtime, asks }) => {

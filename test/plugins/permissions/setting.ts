@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Entry } from "../../../src/domain/entry.ts";
 import type { JsonValue } from "../../../src/domain/json.ts";
 import { tool } from "../../../src/index.ts";
-import { type PermissionsOptions, permissions, type RememberWish } from "../../../src/plugins.ts";
+import { type PermissionsOptions, permissions } from "../../../src/plugins.ts";
 import type { ApprovalTicket, Run } from "../../../src/runtime/runtime.ts";
 import {
   aModelThat,
@@ -48,9 +48,9 @@ export function aStoryOf(
   return given(guarded(options), aModelThat(...steps, says("Done.")), more);
 }
 
-export async function approveWith(story: Story, run: Pick<Run, "id">, value?: RememberWish | JsonValue): Promise<void> {
+export async function approveWith(story: Story, run: Pick<Run, "id">, value?: JsonValue): Promise<void> {
   const ticket: ApprovalTicket = await story.expectWaitingFor(run, "approval");
-  await ticket.approve({ by: "ana", ...(value === undefined ? {} : { value: value as JsonValue }) });
+  await ticket.approve({ by: "ana", ...(value === undefined ? {} : { value }) });
 }
 
 /** Everything that the run asked somebody, in order. */
