@@ -10,6 +10,8 @@ export type { RunEvent } from "./domain/event.ts";
 export type { EventFilter } from "./domain/event-filter.ts";
 export type { InputId, RunId, Scope, ThreadId, TicketId } from "./domain/ids.ts";
 export type { JsonValue } from "./domain/json.ts";
+export type { DeclaredManifest, Manifest } from "./domain/manifest.ts";
+export type { ManifestDifference } from "./domain/manifest-diff.ts";
 export { type Message, type Part, textOf } from "./domain/message.ts";
 export type { Phase } from "./domain/phase.ts";
 export {

@@ -15,6 +15,7 @@ export type Instructions = string | ((context: JsonValue | undefined) => string)
 
 export interface Agent<Output = string, Context = unknown> {
   readonly name: string;
+  readonly version: string;
   readonly model: DescribedModel;
   readonly instructions: Instructions;
   readonly tools: readonly Tool[];
@@ -47,6 +48,8 @@ export interface AgentOptions<
   OutputSchema extends StandardSchema = StandardSchema<string>,
 > {
   readonly name: string;
+  /** Change it when code changes that is no tool and no plugin, such as an instructions function; "1" unless said. */
+  readonly version?: string;
   readonly model: DescribedModel;
   readonly instructions: string | ((context: OutputOf<ContextSchema>) => string);
   readonly tools?: readonly Tool[];
@@ -65,6 +68,7 @@ export interface AgentOptions<
 
 const optionNames = [
   "name",
+  "version",
   "model",
   "instructions",
   "tools",
@@ -90,6 +94,7 @@ export function agent<
     (name) => typeof name === "string" && toolNamePattern.test(name),
     `must match ${toolNamePattern}`,
   );
+  problems.optional("version", (text) => typeof text === "string" && text.length > 0, "must be a non-empty string");
   problems.check("model", isDescribed, "must be a model, for example scripted([…]) from holdfast/testing");
   problems.check(
     "instructions",
@@ -105,9 +110,10 @@ export function agent<
   checkTools(tools, problems);
   const budget = checkBudget(options?.budget, options?.model, problems);
   problems.refuse("invalid-agent", `Agent ${shown(options?.name)} cannot be defined`);
-  const { name, model, context } = options;
+  const { name, model, context, version = "1" } = options;
   return {
     name,
+    version,
     model,
     instructions: options.instructions as Instructions,
     tools: tools as readonly Tool[],

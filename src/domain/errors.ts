@@ -12,6 +12,7 @@ interface CatalogueRow {
 
 export const errorCatalogue = {
   "invalid-agent": { retry: "never", status: 400, next: "Correct every problem listed in `problems`." },
+  "invalid-manifest": { retry: "never", status: 400, next: "Correct every problem listed in `problems`." },
   "invalid-tool": { retry: "never", status: 400, next: "Correct every problem listed in `problems`." },
   "invalid-plugin": { retry: "never", status: 400, next: "Correct every problem listed in `problems`." },
   "invalid-state-key": { retry: "never", status: 400, next: "Correct every problem listed in `problems`." },

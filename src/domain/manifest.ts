@@ -1,17 +1,29 @@
-/** Manifest: what decides a run's behaviour. The declared part is data; its hash is the fingerprint. */
+/**
+ * Manifest: what decides a run's behaviour. The declared part is data; the hash of what is behavioural in it is the
+ * fingerprint.
+ *
+ * M1 The fingerprint changes with each behavioural field and with nothing else: not with volatile fields, nor with the
+ *    order in which anything was written down.
+ * M2 Whatever the model is shown can be executed, and every name is there once.
+ */
 import type { Agent } from "./agent.ts";
 import type { UsedPlugin } from "./agent-plugins.ts";
+import { HoldfastError } from "./errors.ts";
+import type { Fingerprint } from "./ids.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
+import { behaviouralPart, fieldsOf } from "./manifest-fields.ts";
 import type { ModelDescription } from "./model.ts";
 import type { OutputSpec } from "./output.ts";
 import type { RunBudget } from "./run.ts";
 import type { StateKeyFacts } from "./state-key.ts";
 import type { ToolSpec } from "./tool.ts";
+import { holdfastVersion } from "./version.ts";
 
 /** Stored once per (scope, fingerprint), in the transaction of the birth that first cites it. */
 export interface DeclaredManifest {
   readonly format: 1;
   readonly agent: string;
+  readonly version: string;
   readonly model: ModelDescription;
   /** A function's text is code: bound by name, invisible to the fingerprint. */
   readonly instructions: { readonly kind: "text"; readonly text: string } | { readonly kind: "function" };
@@ -25,12 +37,68 @@ export interface DeclaredManifest {
   /** Sorted by name; absent when there are none. */
   readonly state?: readonly Pick<StateKeyFacts, "name" | "scope" | "version" | "merge">[];
   readonly budget: RunBudget;
+  /** Volatile: who was the first to declare exactly this. */
+  readonly declaredBy: { readonly holdfast: string };
+}
+
+/** What a run is started with, and its name. */
+export interface Manifest {
+  readonly fingerprint: Fingerprint;
+  readonly declared: DeclaredManifest;
+}
+
+export const declaredBy: DeclaredManifest["declaredBy"] = { holdfast: holdfastVersion };
+
+interface Hashing {
+  canonical(value: JsonValue): string;
+  sha256(text: string): string;
+}
+
+/** M1. */
+export function fingerprintOf(declared: DeclaredManifest, hash: Hashing): Fingerprint {
+  const part = behaviouralPart(declared as unknown as JsonValue) ?? null;
+  return hash.sha256(hash.canonical(part)) as Fingerprint;
+}
+
+/** The manifest of an agent, whole; refused with every problem that it has. */
+export function manifestOf(agent: Agent<unknown>, hash: Hashing): Manifest {
+  const declared = declare(agent);
+  const problems = [...manifestProblems(declared), ...uncoded(agent)];
+  if (problems.length > 0) {
+    throw new HoldfastError("invalid-manifest", `Agent ${agent.name} cannot be run`, { problems });
+  }
+  return { fingerprint: fingerprintOf(declared, hash), declared };
+}
+
+/** M2, F1, and a model that is named. */
+export function manifestProblems(declared: DeclaredManifest): readonly string[] {
+  const { model, tools, plugins = [], state = [] } = declared;
+  const problems: string[] = [];
+  if (!model.provider || !model.model) problems.push(`model: ${model.provider}/${model.model} names no model`);
+  for (const [what, list] of Object.entries({ tools, plugins, state })) {
+    for (const name of doubles(list)) problems.push(`${what}: ${name} is there twice`);
+  }
+  for (const { path, field } of fieldsOf(declared)) {
+    if (!field) problems.push(`${path}: is neither behavioural nor volatile`);
+  }
+  return problems;
+}
+
+function doubles(list: readonly { readonly name: string }[]): readonly string[] {
+  const names = list.map(({ name }) => name);
+  return [...new Set(names.filter((name, index) => names.indexOf(name) !== index))];
+}
+
+function uncoded({ tools }: Agent<unknown>): readonly string[] {
+  const shown = tools.filter(({ code }) => !code);
+  return shown.map(({ spec }) => `tools: ${spec.name} is shown to the model and has no code`);
 }
 
 export function declare(agent: Agent<unknown>): DeclaredManifest {
   return {
     format: 1,
     agent: agent.name,
+    version: agent.version,
     model: described(agent.model.description),
     instructions:
       typeof agent.instructions === "string" ? { kind: "text", text: agent.instructions } : { kind: "function" },
@@ -40,6 +108,7 @@ export function declare(agent: Agent<unknown>): DeclaredManifest {
     ...(agent.plugins.length > 0 ? { plugins: agent.plugins.map(declaredPlugin) } : {}),
     ...(agent.stateKeys.length > 0 ? { state: agent.stateKeys.map(declaredKey) } : {}),
     budget: agent.budget,
+    declaredBy,
   };
 }
 

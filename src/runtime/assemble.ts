@@ -2,6 +2,7 @@
 import type { Agent } from "../domain/agent.ts";
 import { HoldfastError } from "../domain/errors.ts";
 import { parseId, type RunId } from "../domain/ids.ts";
+import { manifestOf } from "../domain/manifest.ts";
 import type { Live } from "../engine/live.ts";
 import type { Counts } from "../ports/counts.ts";
 import type { Desk } from "./desk.ts";
@@ -55,6 +56,10 @@ export function assembleRuntime(parts: Parts): Runtime {
     async run(agent, input, { signal, ...options } = {}) {
       const run = await runtime.start(agent, input, options);
       return run.result(signal ? { signal } : {});
+    },
+    manifest(agent) {
+      refuseForeign(agent, parts);
+      return manifestOf(agent, desk.hash);
     },
     runs: {
       get: (id: string) => handle(parseId<RunId>("run id", id)),

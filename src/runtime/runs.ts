@@ -2,9 +2,12 @@
 import type { Agent } from "../domain/agent.ts";
 import { HoldfastError } from "../domain/errors.ts";
 import { parseId, type RunId, type ThreadId } from "../domain/ids.ts";
+import type { Manifest } from "../domain/manifest.ts";
+import { diffManifests } from "../domain/manifest-diff.ts";
 import type { Message } from "../domain/message.ts";
 import { Problems } from "../domain/problems.ts";
 import { loadState } from "../engine/load.ts";
+import { readManifest } from "../engine/read-manifest.ts";
 import { inOrder } from "../engine/transcript.ts";
 import type { ListedRun, PlacedMessage, RunFilter } from "../ports/thread-store.ts";
 import { type Desk, surely } from "./desk.ts";
@@ -18,8 +21,13 @@ const statuses = ["created", "running", "waiting", "done"];
 const filterNames = ["thread", "agent", "status"];
 const messagePage = 256;
 
-export function createRunLists(desk: Desk): Pick<Runs, "list" | "count" | "erase" | "prune"> {
+export function createRunLists(desk: Desk): Pick<Runs, "list" | "count" | "manifest" | "diff" | "erase" | "prune"> {
   return {
+    manifest: (id) => manifestOfRun(id, desk),
+    async diff(a, b) {
+      const [before, after] = await Promise.all([manifestOfRun(a, desk), manifestOfRun(b, desk)]);
+      return diffManifests(before.declared, after.declared);
+    },
     async list(options = {}) {
       const filter = filterOf(options, pageProblems(options, filterNames), desk);
       const list = { name: "runs", filter: { ...filter }, options, place: (row: ListedRun) => row.no };
@@ -34,6 +42,12 @@ export function createRunLists(desk: Desk): Pick<Runs, "list" | "count" | "erase
     },
     prune: async (options) => pruneRuns(options, desk),
   };
+}
+
+async function manifestOfRun(id: string, desk: Desk): Promise<Manifest> {
+  const key = { scope: desk.scope, run: parseId<RunId>("run id", id) };
+  if (!(await desk.store.run(key))) throw noSuchRun(key.run, desk);
+  return readManifest((await loadState(key, desk.store)).state, desk.store);
 }
 
 const defaultPruned = 100;

@@ -6,6 +6,8 @@ import type { RunEvent } from "../domain/event.ts";
 import type { EventFilter } from "../domain/event-filter.ts";
 import type { InputId, RunId, ThreadId, TicketId } from "../domain/ids.ts";
 import type { JsonValue } from "../domain/json.ts";
+import type { Manifest } from "../domain/manifest.ts";
+import type { ManifestDifference } from "../domain/manifest-diff.ts";
 import type { Part } from "../domain/message.ts";
 import type { RunStatus, Usage } from "../domain/run.ts";
 import type { RunView, Spent } from "../domain/run-view.ts";
@@ -268,6 +270,10 @@ export interface Runs {
   get<Output>(id: string, agent: Agent<Output>): Run<Output>;
   list(options?: ListRuns & PageOptions): Promise<Page<ListedRun>>;
   count(filter?: ListRuns): Promise<number>;
+  /** What decides the run's behaviour now, and its fingerprint. */
+  manifest(id: string): Promise<Manifest>;
+  /** What of it differs between two runs, in words; empty for runs with the same fingerprint. */
+  diff(a: string, b: string): Promise<readonly ManifestDifference[]>;
   /** A new run on a new thread, with new keys, from the messages before that step; its lineage is recorded. */
   fork<Output>(id: string, agent: Agent<Output>, options: ForkOptions): Promise<Run<Output>>;
   /** Takes a finished run and everything of it away. */
@@ -291,6 +297,8 @@ export interface Runtime {
     input: StartInput,
     options?: StartOptions<Context> & WaitOptions,
   ): Promise<RunResult<Output>>;
+  /** What a run of this agent would be started with. */
+  manifest(agent: Agent<unknown>): Manifest;
   readonly runs: Runs;
   readonly tickets: Tickets;
   readonly threads: Threads;

@@ -2,9 +2,9 @@
 import type { Agent } from "../domain/agent.ts";
 import type { RunCreated } from "../domain/entry.ts";
 import { HoldfastError } from "../domain/errors.ts";
-import { type Fingerprint, parseId, type RunId, type ThreadId } from "../domain/ids.ts";
+import { parseId, type RunId, type ThreadId } from "../domain/ids.ts";
 import { type JsonValue, messageOf, toJson } from "../domain/json.ts";
-import { type DeclaredManifest, declare } from "../domain/manifest.ts";
+import { manifestOf } from "../domain/manifest.ts";
 import type { Message } from "../domain/message.ts";
 import { Problems } from "../domain/problems.ts";
 import { priorities } from "../domain/run.ts";
@@ -78,7 +78,7 @@ async function prepare(agent: Agent<unknown>, request: StartRequest, desk: Desk)
   const key = options.key === undefined ? `run:${run}` : parseId<string>("key", options.key);
   const context = await contextOf(agent, request);
   const messages = readInput(input, desk);
-  const manifest = declare(agent);
+  const { fingerprint, declared: manifest } = manifestOf(agent, desk.hash);
   const { priority, startAt } = options;
   const begins = Math.max(desk.clock.now(), startAt ?? 0);
   const entry: RunCreated = {
@@ -95,7 +95,7 @@ async function prepare(agent: Agent<unknown>, request: StartRequest, desk: Desk)
     },
     request: { origin: "user", key, inputIds: messages.map((each) => each.id), inputCount: messages.length },
     input: messages,
-    manifest: { fingerprint: fingerprintOf(manifest, desk) },
+    manifest: { fingerprint },
     budget: agent.budget,
     ...(agent.budget.wallTimeMs === undefined ? {} : { deadlineAt: begins + agent.budget.wallTimeMs }),
     ...(startAt === undefined ? {} : { startAt }),
@@ -112,10 +112,6 @@ async function prepare(agent: Agent<unknown>, request: StartRequest, desk: Desk)
   };
   const requestHash = desk.hash.sha256(desk.hash.canonical(asked));
   return { key, requestHash, entry, manifest, whenBusy: busyRule(options.whenBusy), by: options.by ?? anyone };
-}
-
-export function fingerprintOf(manifest: DeclaredManifest, desk: Desk): Fingerprint {
-  return desk.hash.sha256(desk.hash.canonical(manifest as unknown as JsonValue)) as Fingerprint;
 }
 
 async function contextOf(agent: Agent<unknown>, { options, context }: StartRequest): Promise<JsonValue | undefined> {

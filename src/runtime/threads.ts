@@ -3,7 +3,7 @@ import type { EntryBody, RunCreated } from "../domain/entry.ts";
 import { HoldfastError } from "../domain/errors.ts";
 import { parseId, type RunId, type ThreadId } from "../domain/ids.ts";
 import { type JsonObject, toJson } from "../domain/json.ts";
-import type { DeclaredManifest } from "../domain/manifest.ts";
+import { type DeclaredManifest, declaredBy, fingerprintOf } from "../domain/manifest.ts";
 import type { Message } from "../domain/message.ts";
 import { Problems } from "../domain/problems.ts";
 import type { NewThread } from "../ports/store.ts";
@@ -12,7 +12,6 @@ import { type Desk, written } from "./desk.ts";
 import { tell } from "./outside-door.ts";
 import { pageProblems, readPage } from "./pages.ts";
 import { readMessages } from "./read-input.ts";
-import { fingerprintOf } from "./start-run.ts";
 import { threadState } from "./state.ts";
 import type { CreateThread, Thread, Threads } from "./thread-shapes.ts";
 
@@ -170,13 +169,15 @@ function importedRun(thread: ThreadId, messages: readonly Message[], desk: Desk)
   const manifest: DeclaredManifest = {
     format: 1,
     agent: importAgent,
+    version: "1",
     model: { provider: "none", model: "none" },
     instructions: { kind: "text", text: "" },
     tools: [],
     context: null,
     budget: { steps: 0 },
+    declaredBy,
   };
-  const fingerprint = fingerprintOf(manifest, desk);
+  const fingerprint = fingerprintOf(manifest, desk.hash);
   const key = `import:${run}`;
   const entry: RunCreated = {
     type: "run-created",

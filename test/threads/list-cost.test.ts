@@ -135,11 +135,13 @@ async function grow(store: Store, from: number, to: number): Promise<void> {
 const manifest: DeclaredManifest = {
   format: 1,
   agent: "agent1",
+  version: "1",
   model: { provider: "none", model: "none" },
   instructions: { kind: "text", text: "" },
   tools: [],
   context: null,
   budget: { steps: 1 },
+  declaredBy: { holdfast: "0" },
 };
 
 function birth(number: number): Birth {

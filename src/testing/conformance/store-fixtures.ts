@@ -88,11 +88,13 @@ export function manifestOf(agent: string): DeclaredManifest {
   return {
     format: 1,
     agent,
+    version: "1",
     model,
     instructions: { kind: "text", text: agent },
     tools: [],
     context: null,
     budget: { steps: 9 },
+    declaredBy: { holdfast: "0" },
   };
 }
 

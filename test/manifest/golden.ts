@@ -1,0 +1,43 @@
+/** Manifests with values on which JSON writers differ, and the fingerprints that they have on every Node. */
+import type { DeclaredManifest } from "../../src/domain/manifest.ts";
+
+const plain = {
+  format: 1,
+  agent: "clerk",
+  version: "1",
+  model: { provider: "scripted", model: "m" },
+  instructions: { kind: "text", text: "Be brief." },
+  tools: [],
+  context: null,
+  budget: { steps: 50 },
+  declaredBy: { holdfast: "0.0.0" },
+};
+
+const numbers = [0, -0, 1e21, 1e-7, 0.1 + 0.2, 333333333.3333333, 5e-324, Number.MAX_SAFE_INTEGER, 4.5, 2e-3];
+const texts = ["é", "e\u0301", "\u20ac", "\ud83d\ude00", "\u2028\u2029", "\u0000\u001f\u007f", '"\\/', "\ufb33"];
+
+export const goldenManifests: Readonly<Record<string, DeclaredManifest>> = {
+  plain: plain as unknown as DeclaredManifest,
+  "a function of the context": { ...plain, instructions: { kind: "function" } } as unknown as DeclaredManifest,
+  "numbers and texts": {
+    ...plain,
+    plugins: [{ name: "p", version: "1", config: { numbers, texts, ...Object.fromEntries(texts.map((t) => [t, t])) } }],
+  } as unknown as DeclaredManifest,
+  "keys in another order than they sort": {
+    ...plain,
+    context: {
+      z: 1,
+      a: { "10": true, "9": false, b: [], A: {} },
+      "\u20ac": null,
+      "\ud83d\ude00": null,
+      "\ufb33": null,
+    },
+  } as unknown as DeclaredManifest,
+};
+
+export const goldenFingerprints: Readonly<Record<string, string>> = {
+  plain: "5f429a59aba8871a8710a1fd7c8bcd5db1fb2ec6a3459c70d5d72fdb585d712e",
+  "a function of the context": "4785cc30dad0106db16dad178c4305a2a6110a9e3d121bdb69177e15b8e1c20f",
+  "numbers and texts": "a088e7e45ad649b473439f8acbd2fae78473abeb640363cd1cb5a99fe1bd081a",
+  "keys in another order than they sort": "5c990d2876a3e4a0f7532a29782227ae47c336f6b9003c20db6c41591ba29a91",
+};
