@@ -5,13 +5,11 @@
  * error: it throws and the process lives · unknown-written, unknown-unwritten, unknown-late: a store write that cannot
  * tell whether it happened; it did, it did not, or it does once its caller has looked and not found it.
  */
-import { HoldfastError } from "../domain/errors.ts";
 import type { RunId } from "../domain/ids.ts";
-import type { ToolContext } from "../domain/tool.ts";
 import type { Birth, Commit } from "../ports/store.ts";
-import type { JudgedCall } from "../ports/tool-runner.ts";
+import { failureOf, isUserCode, labelOf, unknown } from "./crash-labels.ts";
 import { createLateWrites, oneAtATime } from "./crash-timing.ts";
-import type { Intercept, PortCall } from "./intercept.ts";
+import type { Intercept, InterceptNow, PortCall } from "./intercept.ts";
 
 export type CutWay = "before" | "after" | "error" | "unknown-written" | "unknown-unwritten" | "unknown-late";
 
@@ -30,6 +28,8 @@ export interface RecordedCall {
 
 export interface Probe {
   readonly intercept: Intercept;
+  /** A death here ends the turn of the process by a throw, which nobody outside of it sees. */
+  readonly interceptNow: InterceptNow;
   /** Runs that someone tried to create. */
   readonly births: ReadonlySet<RunId>;
   /** Calls in flight, sleeps not counted; of a dead process only those that reach the store. */
@@ -63,10 +63,14 @@ export function openProbe(cut: Cut | undefined, around: Intercept = (_call, proc
   const inTurn = oneAtATime();
   const late = createLateWrites();
 
+  function record(call: PortCall): { readonly mine: (typeof calls)[number]; readonly cutsHere: boolean } {
+    const mine = { label: numbered(labelOf(call)), port: call.port, method: call.method, returned: false };
+    return { mine, cutsHere: calls.push(mine) - 1 === cut?.at };
+  }
+
   const intercept: Intercept = async (call, proceed) => {
     if (dead) return never;
-    const mine = { label: numbered(labelOf(call)), port: call.port, method: call.method, returned: false };
-    const cutsHere = calls.push(mine) - 1 === cut?.at;
+    const { mine, cutsHere } = record(call);
     const birth = birthIn(call);
     if (birth) births.add(birth.entry.identity.run);
     const counts = call.method !== "sleep" ? 1 : 0;
@@ -84,9 +88,28 @@ export function openProbe(cut: Cut | undefined, around: Intercept = (_call, proc
     }
   };
 
-  /** A tool that is called again is another row of a scenario's table. */
+  const interceptNow: InterceptNow = (call, proceed) => {
+    if (dead) throw died;
+    const { mine, cutsHere } = record(call);
+    if (cutsHere) cutAt = mine.label;
+    if (cutsHere && cut?.way === "error") throw failureOf(call);
+    if (cutsHere && cut?.way === "before") die();
+    try {
+      return proceed();
+    } finally {
+      mine.returned = true;
+      if (cutsHere) die();
+    }
+  };
+
+  function die(): never {
+    dead = true;
+    throw died;
+  }
+
+  /** User code that is called again is another row of a scenario's table. */
   function numbered(label: string): string {
-    if (!label.startsWith("tool.")) return label;
+    if (!isUserCode(label)) return label;
     const before = calls.filter((each) => each.label.split(" #")[0] === label).length;
     return before === 0 ? label : `${label} #${before + 1}`;
   }
@@ -95,12 +118,10 @@ export function openProbe(cut: Cut | undefined, around: Intercept = (_call, proc
     cutAt = label;
     switch (cut?.way) {
       case "before":
-        dead = true;
-        throw died;
+        return die();
       case "after":
         await act().catch(() => undefined);
-        dead = true;
-        throw died;
+        return die();
       case "error":
         throw failureOf(call);
       case "unknown-written":
@@ -118,6 +139,7 @@ export function openProbe(cut: Cut | undefined, around: Intercept = (_call, proc
 
   return {
     intercept,
+    interceptNow,
     births,
     busy: () => (dead ? storeBusy : busy),
     isDead: () => dead,
@@ -131,7 +153,8 @@ export function openProbe(cut: Cut | undefined, around: Intercept = (_call, proc
 }
 
 /** A start, or an end that bears a successor. */
-function birthIn({ method, args }: PortCall): Birth | undefined {
+function birthIn({ port, method, args }: PortCall): Birth | undefined {
+  if (port !== "store") return undefined;
   if (method === "create") return args[0] as Birth;
   return method === "commit" ? (args[0] as Commit).successor : undefined;
 }
@@ -149,31 +172,4 @@ function waysOf(call: RecordedCall): readonly CutWay[] {
   if (call.port !== "clock") ways.push("error");
   if (call.port === "store" && writes.includes(call.method)) ways.push(...unknownWays);
   return ways;
-}
-
-/** `store.commit`, `tool.execute refund 1.0`: the same in every play of a scenario. */
-function labelOf(call: PortCall): string {
-  const name = `${call.port}.${call.method}`;
-  if (call.port !== "tool") return name;
-  if (call.method === "judge") return `${name} ${(call.args[0] as JudgedCall).tool}`;
-  const tool = String(call.args[0]);
-  if (call.method !== "execute") return `${name} ${tool}`;
-  const { callId, runId } = call.args[2] as ToolContext;
-  return `${name} ${tool} ${callId.slice(runId.length + 1)}`;
-}
-
-function failureOf(call: PortCall): Error {
-  const label = labelOf(call);
-  switch (call.port) {
-    case "store":
-      return new HoldfastError("store-unavailable", `The crash kit made ${label} fail`);
-    case "model":
-      return new HoldfastError("model-overloaded", `The crash kit made ${label} fail`);
-    default:
-      return new Error(`The crash kit made ${label} fail`);
-  }
-}
-
-function unknown(call: PortCall): HoldfastError {
-  return new HoldfastError("commit-unknown", `The crash kit hid the outcome of ${labelOf(call)}`);
 }

@@ -121,6 +121,7 @@ async function begin(
     ids: life.ids,
     settings,
     intercept: probe.intercept,
+    interceptNow: probe.interceptNow,
   });
   const begun: Life = {
     request,

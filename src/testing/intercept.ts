@@ -1,19 +1,30 @@
 /**
- * Every asynchronous call of the engine to the outside passes here: store, bus, clock, model, tools.
+ * Every call of the engine to the outside passes here: store, bus, clock, model, tools, plugins.
  * A cut, a fault, a mutant and a seeded scheduler are all one function of this shape.
  * (A judge that answers at once is not a wait, and is left alone.)
  */
 import type { RuntimePorts } from "../compose.ts";
 import type { BoundAgent } from "../engine/deps.ts";
+import { isAwaitable } from "../engine/whenever.ts";
+import type { AnyHook, OpenPlugin, PluginRunner } from "../ports/plugin-runner.ts";
 import type { Store } from "../ports/store.ts";
 
 export interface PortCall {
-  readonly port: "store" | "bus" | "clock" | "model" | "tool";
+  readonly port: "store" | "bus" | "clock" | "model" | "tool" | "plugin";
   readonly method: string;
   readonly args: readonly unknown[];
 }
 
 export type Intercept = <T>(call: PortCall, proceed: () => Promise<T>) => Promise<T>;
+
+/** For a call that is answered at once, or begun at once and answered later: it must not be made to wait. */
+export type InterceptNow = <T>(call: PortCall, proceed: () => T) => T;
+
+/** How the code of an agent is intercepted: its waits, and where plugins are called without one. */
+export interface CodeIntercepts {
+  readonly wait: Intercept;
+  readonly now?: InterceptNow;
+}
 
 export function interceptPorts(ports: RuntimePorts, intercept: Intercept): RuntimePorts {
   return {
@@ -42,8 +53,9 @@ export function interceptStore(store: Store, intercept: Intercept): Store {
   return wrapped as unknown as Store;
 }
 
-export function interceptAgent(agent: BoundAgent, intercept: Intercept): BoundAgent {
+export function interceptAgent(agent: BoundAgent, intercepts: CodeIntercepts): BoundAgent {
   const { model, tools } = agent;
+  const { wait: intercept } = intercepts;
   return {
     ...agent,
     model: {
@@ -67,6 +79,42 @@ export function interceptAgent(agent: BoundAgent, intercept: Intercept): BoundAg
           tools.reconcile(name, key, input),
         ),
     },
+    plugins: interceptPlugins(agent.plugins, intercepts),
+  };
+}
+
+const atOnce: InterceptNow = (_call, proceed) => proceed();
+
+/** Making the instances is one call; closing them tells nobody anything, and is left alone. */
+function interceptPlugins(plugins: PluginRunner, { wait, now = atOnce }: CodeIntercepts): PluginRunner {
+  return {
+    ...plugins,
+    open: (run) => {
+      const opened = now({ port: "plugin", method: "create", args: [run] }, () => plugins.open(run));
+      return opened.map((plugin) => interceptPlugin(plugin, { wait, now }));
+    },
+  };
+}
+
+/**
+ * A hook is begun in the engine's own turn, and so it is here: one that answers at once still does, and of one that does
+ * not, the answer is a second call, which is waited for.
+ */
+function interceptPlugin(plugin: OpenPlugin, { wait, now }: Required<CodeIntercepts>): OpenPlugin {
+  const { name, hooks, transform } = plugin;
+  const around =
+    <Asked, Answer>(method: string, ask: (asked: Asked) => Answer | Promise<Answer>) =>
+    (asked: Asked): Answer | Promise<Answer> => {
+      const answer = now({ port: "plugin", method, args: [name, asked] }, () => ask(asked));
+      if (!isAwaitable(answer)) return answer;
+      const later = Promise.resolve(answer);
+      later.catch(() => undefined); // of a process that has died nobody waits for it
+      return wait({ port: "plugin", method: `${method} answer`, args: [name, asked] }, () => later);
+    };
+  return {
+    ...plugin,
+    hooks: new Map([...hooks].map(([phase, list]) => [phase, list.map((hook): AnyHook => around(phase, hook))])),
+    ...(transform ? { transform: around("transform", transform) } : {}),
   };
 }
 

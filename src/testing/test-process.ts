@@ -11,7 +11,7 @@ import type { Logger } from "../ports/logger.ts";
 import type { StoreDefinition } from "../ports/store.ts";
 import { bindAgent } from "../runtime/bind-agent.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { type Intercept, interceptAgent, interceptPorts, interceptStore } from "./intercept.ts";
+import { type Intercept, type InterceptNow, interceptAgent, interceptPorts, interceptStore } from "./intercept.ts";
 
 export interface ProcessOptions {
   readonly store: StoreDefinition;
@@ -22,6 +22,8 @@ export interface ProcessOptions {
   readonly settings?: RuntimeSettings;
   /** Sits between the engine and every port. */
   readonly intercept?: Intercept;
+  /** The same for calls of plugins, which must not be made to wait. */
+  readonly interceptNow?: InterceptNow;
 }
 
 export interface TestProcess {
@@ -40,9 +42,11 @@ export interface TestProcess {
 export const silentLogger: Logger = { warn: () => undefined, note: () => undefined };
 
 const never: Promise<never> = new Promise(() => undefined);
+/** What ends a turn of a process that is dead: whatever is made of it reaches no port any more. */
+const died = new Error("The process died");
 
 export async function startProcess(options: ProcessOptions): Promise<TestProcess> {
-  const { clock, ids, logger = silentLogger, intercept = pass } = options;
+  const { clock, ids, logger = silentLogger, intercept = pass, interceptNow = passNow } = options;
   let dead = false;
   let busy = 0;
 
@@ -62,6 +66,11 @@ export async function startProcess(options: ProcessOptions): Promise<TestProcess
     }
   };
 
+  const guardNow: InterceptNow = (call, proceed) => {
+    if (dead) throw died;
+    return interceptNow(call, proceed);
+  };
+
   let storing = 0;
   const count: Intercept = (_call, proceed) => {
     storing += 1;
@@ -79,7 +88,7 @@ export async function startProcess(options: ProcessOptions): Promise<TestProcess
     logger,
     schemas: createAjvChecker(),
   };
-  const agents = options.agents.map((each) => interceptAgent(bindAgent(each), guard));
+  const agents = options.agents.map((each) => interceptAgent(bindAgent(each), { wait: guard, now: guardNow }));
   const runtime = composeRuntime(interceptPorts(real, guard), agents, { ...options.settings, isUnattended: true });
   return {
     runtime,
@@ -99,6 +108,7 @@ export async function startProcess(options: ProcessOptions): Promise<TestProcess
 }
 
 const pass: Intercept = (_call, proceed) => proceed();
+const passNow: InterceptNow = (_call, proceed) => proceed();
 
 export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));

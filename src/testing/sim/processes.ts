@@ -145,7 +145,7 @@ function compose(owner: Owner, deps: ProcessDeps & { readonly crash?: () => void
   const turn = (what: string): Promise<void> => scheduler.turn(owner, what);
   const intercept = schedulePorts({ ...deps, owner, lateAnswers: plan.lateAnswers });
   const ports = interceptPorts(wrap.ports?.(real, turn) ?? real, intercept);
-  const bound = agents.map(bindAgent).map((each) => interceptAgent(wrap.agent?.(each) ?? each, intercept));
+  const bound = agents.map(bindAgent).map((each) => interceptAgent(wrap.agent?.(each) ?? each, { wait: intercept }));
   const runtime = composeRuntime(ports, bound, { ...plan.settings, isUnattended: true });
   return { owner, runtime, ports, hear: (hint) => void local.publish(hint), gone: new Promise(() => undefined) };
 }

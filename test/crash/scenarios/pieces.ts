@@ -1,6 +1,14 @@
 /** What the scenarios are made of: one agent, tools that act on the world, scripts that begin again. */
 import { z } from "zod";
-import { type Agent, agent, type Message, type Tool, type ToolContext, tool } from "../../../src/index.ts";
+import {
+  type Agent,
+  agent,
+  type ConfiguredPlugin,
+  type Message,
+  type Tool,
+  type ToolContext,
+  tool,
+} from "../../../src/index.ts";
 import { type ScriptedAnswer, scripted } from "../../../src/providers/scripted.ts";
 import type { Run, Ticket } from "../../../src/runtime/runtime.ts";
 import type { CrashScenario, ScriptContext } from "../../../src/testing/crash-scenario.ts";
@@ -71,13 +79,14 @@ function seen({ parts }: Message): string {
 interface Speaking {
   readonly answers: readonly ScriptedAnswer[];
   readonly tools?: readonly Tool[];
+  readonly plugins?: readonly ConfiguredPlugin[];
   readonly wallTime?: number;
   readonly steps?: number;
 }
 
-export function clerk({ answers, tools = [], wallTime, steps }: Speaking): Agent {
+export function clerk({ answers, tools = [], plugins = [], wallTime, steps }: Speaking): Agent {
   const budget = { ...(wallTime === undefined ? {} : { wallTime }), ...(steps === undefined ? {} : { steps }) };
-  return agent({ name: "clerk", model: scripted(answers), instructions: "Be brief.", tools, budget });
+  return agent({ name: "clerk", model: scripted(answers), instructions: "Be brief.", tools, plugins, budget });
 }
 
 export type Written = Omit<CrashScenario, "afterError" | "script"> & { readonly script?: CrashScenario["script"] };
