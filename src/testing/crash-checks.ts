@@ -8,12 +8,17 @@
  * K5 Every input is read once, withdrawn, replaced, left to the successor, or named unread by a cancelled run: one of these.
  * K6 An unknown outcome has exactly one ticket, or none and the transcript says so; none once a cancel was asked for.
  * K7 The store's rows (run, tickets, thread, snapshot) say what the journal says.
+ * K8 What plugins said at a moment is written at most once.
+ * K9 What a plugin or tool wrote of state stands with the entry that ends its moment or attempt, or not at all.
+ * K10 A thread's state is what its runs wrote, one after the other.
  */
 import { foldAll } from "../domain/apply.ts";
 import type { Entry } from "../domain/entry.ts";
+import type { JsonValue } from "../domain/json.ts";
 import { callsOf } from "../domain/message.ts";
 import { loadState } from "../engine/load.ts";
 import type { Store } from "../ports/store.ts";
+import { momentProblems, slotLines, writeProblems } from "./crash-state.ts";
 import type { RunStory } from "./crash-story.ts";
 
 export async function problemsOf(story: RunStory, store: Store): Promise<readonly string[]> {
@@ -25,6 +30,8 @@ export async function problemsOf(story: RunStory, store: Store): Promise<readonl
     ...inputProblems(story.entries, await successorIn(story, store)),
     ...unknownProblems(story.entries),
     ...rowProblems(story),
+    ...momentProblems(story.entries),
+    ...writeProblems(story.entries),
     ...(await foldProblems(story, store)),
   ];
   return found.map((problem) => `run ${story.key}: ${problem}`);
@@ -185,7 +192,7 @@ function rowProblems({ row, entries, tickets, messages, thread }: RunStory): str
 
 async function foldProblems({ row, entries }: RunStory, store: Store): Promise<string[]> {
   try {
-    const folded = JSON.stringify(foldAll(entries));
+    const folded = JSON.stringify(foldAll(entries)); // once more: it says why it does not fold
     const { state } = await loadState(row, store);
     return sorted(folded) === sorted(JSON.stringify(state)) ? [] : ["its snapshot folds to another state"];
   } catch (cause) {
@@ -201,3 +208,18 @@ function sorted(json: string): string {
       : value,
   );
 }
+
+/** K10. A thread's runs follow one another: the last one that wrote a key has written what stands there. */
+export function threadProblems(stories: readonly RunStory[]): readonly string[] {
+  const threads = Map.groupBy(stories, ({ row }) => row.thread);
+  return [...threads].flatMap(([thread, runs]) => {
+    const inTurn = [...runs].sort((a, b) => (a.row.startPosition ?? 0) - (b.row.startPosition ?? 0));
+    const written = Object.assign({}, ...inTurn.map(({ state }) => state?.threadSlots ?? {})) as Written;
+    const wanted = slotLines(Object.entries(written).map(([key, { value }]) => ({ key, value })));
+    const found = inTurn.at(-1)?.threadState ?? [];
+    const isSame = wanted.join("\n") === found.join("\n");
+    return isSame ? [] : [`thread ${thread} holds [${found.join("; ")}] instead of [${wanted.join("; ")}]`];
+  });
+}
+
+type Written = Readonly<Record<string, { readonly value: JsonValue }>>;

@@ -3,6 +3,7 @@ import type { CallResult } from "../domain/message.ts";
 import { unknownEffects } from "./crash-checks.ts";
 import type { Played } from "./crash-play.ts";
 import type { Expected } from "./crash-scenario.ts";
+import { saidLines, slotLines } from "./crash-state.ts";
 import { effectLines } from "./crash-story.ts";
 
 export function comesTo(played: Played): Expected {
@@ -10,8 +11,14 @@ export function comesTo(played: Played): Expected {
   const unknown = stories.flatMap(({ entries, row }) =>
     unknownEffects(entries).map(({ effect }) => effect.slice(row.run.length + 1)),
   );
+  const threads = new Map(stories.map(({ row, threadState }) => [row.thread as string, threadState]));
+  const inThreads = [...threads].flatMap(([thread, lines]) => lines.map((line) => `${thread}: ${line}`)).sort();
   return {
-    runs: stories.map(({ outcome, transcript }) => ({ outcome, transcript })),
+    runs: stories.map(({ outcome, transcript, state }) => {
+      const lines = slotLines(Object.entries(state?.slots ?? {}).map(([key, { value }]) => ({ key, value })));
+      return { outcome, transcript, ...(lines.length > 0 ? { state: lines } : {}) };
+    }),
+    ...(inThreads.length > 0 ? { threads: inThreads } : {}),
     effects: effectLines(effects, stories),
     unknown: [...new Set(unknown)].sort(),
   };
@@ -27,11 +34,24 @@ export function differences(played: Played, expected: Expected): readonly string
     const found = actual.runs[index];
     if (!found) continue;
     if (found.outcome !== run.outcome) problems.push(`outcome: ${found.outcome} instead of ${run.outcome}`);
-    const [is, was] = [found.transcript.join("\n"), run.transcript.join("\n")];
-    if (is !== was) problems.push(`transcript:\n${is}\ninstead of\n${was}`);
+    problems.push(...other("transcript", found.transcript, run.transcript), ...other("state", found.state, run.state));
   }
+  problems.push(...other("threads", actual.threads, expected.threads));
   problems.push(...effectDifferences(actual.effects, expected.effects, played.lost));
   return [...problems, ...unknownDifferences(actual.unknown, [...expected.unknown, ...played.lost])];
+}
+
+function other(what: string, found: readonly string[] = [], wanted: readonly string[] = []): readonly string[] {
+  const [is, was] = [found.join("\n"), wanted.join("\n")];
+  return is === was ? [] : [`${what}:\n${is}\ninstead of\n${was}`];
+}
+
+/** Every moment is written as uncut, with every write of state: nothing is said twice, and nothing is left out. */
+export function saidOtherwise(played: Played, uncut: Played): readonly string[] {
+  return uncut.stories.flatMap(({ key, entries }) => {
+    const found = played.stories.find((story) => story.key === key)?.entries ?? [];
+    return other(`what is said in run ${key}`, saidLines(found), saidLines(entries));
+  });
 }
 
 const asked = ["cancel-requested", "pause-requested", "input-received"];

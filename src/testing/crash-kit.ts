@@ -1,19 +1,21 @@
 /**
  * The crash kit: plays a scenario uncut, then once for every port call and every way to cut it, and compares.
  *
- * Whatever is cut, the runs must end as uncut, with the same transcripts and the same effects outside. Two exceptions,
- * both visible: a `once` effect without `reconcile` that was in flight at a death has exactly one unknown-outcome ticket
- * (which the kit marks done), and a tool, check or reconcile that throws comes to what `afterError` says.
+ * Whatever is cut, the runs must end as uncut, with the same transcripts, the same state and the same effects outside. Two
+ * exceptions, both visible: a `once` effect without `reconcile` that was in flight at a death has exactly one
+ * unknown-outcome ticket (which the kit marks done), and user code that throws comes to what `afterError` says.
  */
 import type { Scope } from "../domain/ids.ts";
 import type { JsonValue } from "../domain/json.ts";
 import { createAjvChecker } from "../platform/ajv-checker.ts";
 import type { Store, StoreDefinition } from "../ports/store.ts";
 import { memory } from "../stores/memory/memory.ts";
-import { problemsOf } from "./crash-checks.ts";
-import { askedTwice, comesTo, differences, doubleEffects, untrueResults } from "./crash-compare.ts";
+import { problemsOf, threadProblems } from "./crash-checks.ts";
+import { askedTwice, comesTo, differences, doubleEffects, saidOtherwise, untrueResults } from "./crash-compare.ts";
 import { type Cut, type CutWay, cutsOf } from "./crash-cuts.ts";
-import { type Played, type PlayRequest, play } from "./crash-play.ts";
+import { isAnswer } from "./crash-labels.ts";
+import type { PlayRequest } from "./crash-life.ts";
+import { type Played, play } from "./crash-play.ts";
 import type { CrashScenario, Expected } from "./crash-scenario.ts";
 import { createFakeClock } from "./fake-clock.ts";
 import type { Intercept } from "./intercept.ts";
@@ -133,8 +135,8 @@ function recoveryCut(index: number): Cut {
 /** What the cut must come to: the uncut play, a row of the scenario's table, or no row. */
 function rowOf(cut: Cut, { cutAt }: Played, scenario: CrashScenario): Expected | "uncut" | "none" {
   const [label = ""] = cutAt;
-  if (cut.way !== "error" || !label.startsWith("tool.")) return "uncut";
-  return scenario.afterError?.[label] ?? "none";
+  if (cut.way !== "error") return "uncut";
+  return scenario.afterError?.[label] ?? (isAnswer(label) ? "none" : "uncut");
 }
 
 /** Every play makes the same calls up to its cut. */
@@ -145,7 +147,7 @@ function misses({ at }: Cut, { cutAt: [label = "nothing"] }: Played, { calls }: 
 
 function judge(played: Played, uncut: Played, row: Expected | "uncut"): readonly string[] {
   if (row !== "uncut") return differences(played, row);
-  return [...differences(played, comesTo(uncut)), ...askedTwice(played, uncut)];
+  return [...differences(played, comesTo(uncut)), ...askedTwice(played, uncut), ...saidOtherwise(played, uncut)];
 }
 
 async function failureOf(
@@ -154,6 +156,7 @@ async function failureOf(
   { stage, problems }: { readonly stage: Stage; readonly problems: readonly string[] },
 ): Promise<CrashFailure[]> {
   const all = [...played.problems, ...problems, ...doubleEffects(played), ...untrueResults(played)];
+  all.push(...threadProblems(played.stories));
   for (const story of played.stories) all.push(...(await problemsOf(story, stage.store)));
   if (all.length === 0) return [];
   const journal = played.stories.map(({ key, entries }) => `${key}: ${entries.map(({ type }) => type).join(" ")}`);

@@ -1,7 +1,9 @@
 /** What the crash kit calls a port call, and how it makes one fail. */
 import { HoldfastError } from "../domain/errors.ts";
+import { isPhase, type Phase } from "../domain/phase.ts";
 import type { CallPhaseView } from "../domain/plugin.ts";
 import type { ToolContext } from "../domain/tool.ts";
+import { phaseTable } from "../engine/phases.ts";
 import type { JudgedCall } from "../ports/tool-runner.ts";
 import type { PortCall } from "./intercept.ts";
 
@@ -26,9 +28,25 @@ function pluginLabel({ method, args }: PortCall): string {
   return [`plugin.${phase}`, plugin, ...subject, ...answer].join(" ");
 }
 
-/** What it throws is an answer of its own; of every other call an error must change nothing. */
 export function isUserCode(label: string): boolean {
   return label.startsWith("tool.") || label.startsWith("plugin.");
+}
+
+/** What it throws is an answer of its own; of every other call an error must change nothing. */
+export function isAnswer(label: string): boolean {
+  if (label.startsWith("tool.")) return true;
+  const phase = phaseIn(label);
+  return label.startsWith("plugin.") && !isCreate(label) && (!phase || phaseTable[phase].kind !== "observing");
+}
+
+/** Nobody can work on the run until somebody says that its plugin is mended. */
+export function isCreate(label: string): boolean {
+  return label.startsWith("plugin.create");
+}
+
+function phaseIn(label: string): Phase | undefined {
+  const [name = ""] = label.slice("plugin.".length).split(" ");
+  return isPhase(name) ? name : undefined;
 }
 
 export function failureOf(call: PortCall): Error {

@@ -4,37 +4,18 @@
  * else can.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { foldAll } from "../domain/apply.ts";
 import { isHoldfastError } from "../domain/errors.ts";
-import type { RunId, Scope } from "../domain/ids.ts";
-import type { JsonValue } from "../domain/json.ts";
-import { readAfter } from "../engine/load.ts";
+import type { RunId } from "../domain/ids.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Store } from "../ports/store.ts";
-import type { Runtime } from "../runtime/runtime.ts";
-import { type Cut, openProbe, type Probe, type RecordedCall } from "./crash-cuts.ts";
-import type { CrashScenario, ScriptContext } from "./crash-scenario.ts";
+import { openProbe, type RecordedCall } from "./crash-cuts.ts";
+import { allBirths, type Life, type PlayRequest } from "./crash-life.ts";
+import { lostEffects, operate } from "./crash-operator.ts";
+import type { ScriptContext } from "./crash-scenario.ts";
 import { type RunStory, readStories } from "./crash-story.ts";
-import { createWorld, type SharedWorld, type WorldEffect, type WorldView } from "./crash-world.ts";
-import { createFakeClock, type FakeClock, fakeStart } from "./fake-clock.ts";
-import type { Intercept } from "./intercept.ts";
+import { createWorld, type SharedWorld, type WorldEffect } from "./crash-world.ts";
+import { createFakeClock, fakeStart } from "./fake-clock.ts";
 import { countingIds, startProcess, turn } from "./test-process.ts";
-
-export interface PlayRequest {
-  readonly scenario: CrashScenario;
-  /** The first life's; every later one opens its own, so that nothing is remembered but what was written. */
-  readonly store: Store;
-  readonly reopen: () => Promise<Store>;
-  /** The store reads its time from here. */
-  readonly time: { clock: FakeClock };
-  readonly scope: Scope;
-  /** One per life, in order; the lives after them are uncut. */
-  readonly cuts: readonly Cut[];
-  /** Sits between the probe and the ports; made anew for every life. */
-  readonly around?: (() => Intercept) | undefined;
-  /** What an operator answers when only a cut made an outcome unknown: by `step.index` of the call. */
-  readonly results: ReadonlyMap<string, JsonValue>;
-}
 
 export interface Played {
   readonly stories: readonly RunStory[];
@@ -46,20 +27,6 @@ export interface Played {
   /** `once` effects without reconcile that were in flight when a process died, as `step.index` or `step.index~n`. */
   readonly lost: ReadonlySet<string>;
   readonly problems: readonly string[];
-}
-
-interface Life {
-  readonly request: PlayRequest;
-  readonly store: Store;
-  readonly clock: FakeClock;
-  readonly probe: Probe;
-  readonly world: WorldView;
-  readonly runtime: Runtime;
-  readonly births: Set<RunId>;
-  readonly waits: Set<{ readonly check: () => boolean | Promise<boolean>; readonly resolve: () => void }>;
-  script: "running" | "done" | { readonly failed: unknown };
-  /** What the script asks the store itself, beside the process. */
-  asking: number;
 }
 
 const leaseMs = 30_000;
@@ -205,7 +172,7 @@ async function calmEnd(life: Life): Promise<LifeEnd | undefined> {
 async function move(life: Life, endOfTime: number): Promise<LifeEnd | undefined> {
   if (await answerWaits(life)) return undefined;
   if (life.script === "done" && (await allDone(life))) return { kind: "over", problems: [] };
-  if ((await answerUnknown(life)) || (await letTimePass(life, endOfTime))) return undefined;
+  if ((await operate(life)) || (await letTimePass(life, endOfTime))) return undefined;
   return over("it is stuck: nothing moves any more");
 }
 
@@ -244,10 +211,6 @@ async function answerWaits(life: Life): Promise<boolean> {
   return false;
 }
 
-function allBirths(life: Life): Set<RunId> {
-  return new Set([...life.births, ...life.probe.births]);
-}
-
 async function allDone(life: Life): Promise<boolean> {
   const { store } = life;
   const { scope } = life.request;
@@ -256,46 +219,6 @@ async function allDone(life: Life): Promise<boolean> {
     if (row && row.status !== "done") return false;
   }
   return true;
-}
-
-/** The operator: an outcome that a cut made unknown is marked done, with what the uncut play gave or the world shows. */
-async function answerUnknown(life: Life): Promise<boolean> {
-  const { store } = life;
-  const { scope, scenario, results } = life.request;
-  const filter = { scope, status: "open", kind: "unknown-outcome", limit: 100 } as const;
-  for (const { ticket } of await store.tickets(filter)) {
-    const { id, call, run, hash, generation, decidableFrom = 0 } = ticket;
-    if (!call || decidableFrom > life.clock.now()) continue;
-    if (generation <= (scenario.unknownsAnsweredByScript ?? 0)) continue;
-    const [effect] = life.world.effects().filter((each) => each.call === call.id);
-    const result = results.get(call.id.slice(run.length + 1)) ?? effect?.result ?? null;
-    life.runtime.tickets
-      .decide(id, { kind: "mark-done", result, hash, by: "crash-kit", key: `crash-kit:${id}` })
-      .catch(() => undefined);
-    return true;
-  }
-  return false;
-}
-
-/** Which effects a death left open that nobody can ask about. */
-async function lostEffects(life: Life): Promise<readonly string[]> {
-  const { store } = life;
-  const { scope, scenario } = life.request;
-  const specs = new Map(
-    scenario.agents(life.world).flatMap((each) => each.tools.map(({ spec }) => [spec.name, spec] as const)),
-  );
-  const lost: string[] = [];
-  for (const run of allBirths(life)) {
-    const entries = await readAfter({ scope, run }, 0, store);
-    if (entries.length === 0) continue;
-    for (const call of foldAll(entries).step?.calls ?? []) {
-      const spec = specs.get(call.tool);
-      if (call.effect?.open && spec?.effect === "once" && !spec.reconciles) {
-        lost.push(call.effect.id.slice(run.length + 1));
-      }
-    }
-  }
-  return lost;
 }
 
 /** Lets what is left have its chance to do harm, then ends the process. */

@@ -21,7 +21,14 @@ export interface ScriptContext {
 /** What a play must come to. */
 export interface Expected {
   /** One per run, in the order of their start keys. */
-  readonly runs: readonly { readonly outcome: string; readonly transcript: readonly string[] }[];
+  readonly runs: readonly {
+    readonly outcome: string;
+    readonly transcript: readonly string[];
+    /** `visits = 3`, sorted; absent when it has none. */
+    readonly state?: readonly string[];
+  }[];
+  /** The same of the threads, in the order of their names; absent when none has state. */
+  readonly threads?: readonly string[];
   /** `step.index tool result of start-key`, sorted. */
   readonly effects: readonly string[];
   /** Tool effects whose outcome nobody knew, as `step.index`, or `step.index~n` when run again. */
@@ -41,8 +48,10 @@ export interface CrashScenario {
   /** The script itself answers a call's first so many unknown-outcome tickets; later ones are marked done. */
   readonly unknownsAnsweredByScript?: number;
   /**
-   * What a throwing tool, check or reconcile comes to, by the call's label: `tool.execute refund 1.0`,
-   * `tool.judge refund`, `tool.reconcile refund`, with ` #2` the second time. Every other error must change nothing.
+   * What throwing user code comes to, by the call's label: `tool.execute refund 1.0`, `tool.judge refund`,
+   * `tool.reconcile refund`, `plugin.after-tool keeper 1.0`, with ` #2` the second time, and with ` answer` when the hook
+   * was waited for. Every other error must change nothing, and so must that of a plugin that only looks, or that could not
+   * be created (the kit releases such a run from its quarantine), unless there is a row for it.
    */
   readonly afterError?: Readonly<Record<string, Expected>>;
 }

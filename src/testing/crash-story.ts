@@ -1,11 +1,14 @@
 /** What the store tells of a run when all is over, in words that do not depend on ids, times or the number of tries. */
+import { foldAll } from "../domain/apply.ts";
 import type { Entry, RunCreated } from "../domain/entry.ts";
 import type { RunId, Scope } from "../domain/ids.ts";
 import type { CallInput, Message, Part } from "../domain/message.ts";
 import type { Outcome } from "../domain/run.ts";
+import type { RunState } from "../domain/run-state.ts";
 import { readAfter } from "../engine/load.ts";
 import { inOrder } from "../engine/transcript.ts";
 import type { RunRow, Store, TicketRow } from "../ports/store.ts";
+import { slotLines } from "./crash-state.ts";
 import type { WorldEffect } from "./crash-world.ts";
 
 export interface RunStory {
@@ -21,6 +24,10 @@ export interface RunStory {
   /** The thread's newest messages as the store's projection has them. */
   readonly thread: readonly Message[];
   readonly tickets: readonly TicketRow[];
+  /** What the journal folds to; undefined when it does not. */
+  readonly state: RunState | undefined;
+  /** The thread's state as the store has it now, one line per key. */
+  readonly threadState: readonly string[];
 }
 
 const enough = 10_000;
@@ -49,7 +56,17 @@ async function readStory(store: Store, row: RunRow): Promise<RunStory> {
     messages,
     thread: await store.readThread({ scope, thread, limit: enough }),
     tickets: await store.tickets({ scope, run, limit: enough }),
+    state: folded(entries),
+    threadState: slotLines(await store.threadState({ scope, thread })),
   };
+}
+
+function folded(entries: readonly Entry[]): RunState | undefined {
+  try {
+    return foldAll(entries);
+  } catch {
+    return undefined; // the checks say why
+  }
 }
 
 export function messagesOf(entries: readonly Entry[]): readonly Message[] {

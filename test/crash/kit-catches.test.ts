@@ -1,5 +1,6 @@
 /** The kit is itself put to the test: what is broken on purpose must be found, and only then. */
 import { expect, test } from "vitest";
+import { type Command, type PhaseView, plugin } from "../../src/index.ts";
 import type { Commit, CommitAnswer, Snapshot } from "../../src/ports/store.ts";
 import { type CrashOptions, crashEverywhere } from "../../src/testing/crash-kit.ts";
 import type { CrashScenario } from "../../src/testing/crash-scenario.ts";
@@ -7,6 +8,7 @@ import type { World } from "../../src/testing/crash-world.ts";
 import { fakeStart } from "../../src/testing/fake-clock.ts";
 import type { Intercept } from "../../src/testing/intercept.ts";
 import { acting, calling, clerk, scenario } from "./scenarios/pieces.ts";
+import { count } from "./scenarios/plugin-pieces.ts";
 
 type Effect = "idempotent" | "once";
 
@@ -114,5 +116,57 @@ const endsTwice: Intercept = (call, proceed) => {
     const last = commit.entries.at(-1);
     if (last) commit.entries = [...commit.entries, last];
   }
+  return proceed();
+};
+
+function counting(hook: (view: PhaseView, own: { count: number }) => Command): CrashScenario {
+  const keeper = plugin({
+    name: "keeper",
+    state: [count],
+    create: () => {
+      const own = { count: 0 };
+      return { hooks: { "before-step": (view) => hook(view, own), "before-end": async (view) => hook(view, own) } };
+    },
+  });
+  return scenario({
+    name: "counting",
+    agents: (real) => [
+      clerk({
+        answers: [calling("refund"), "Refunded."],
+        tools: [acting(real, { name: "refund", effect: "idempotent" })],
+        plugins: [keeper()],
+      }),
+    ],
+  });
+}
+
+const countsInState = counting(({ state }) => count.set(state.get(count) + 1));
+
+test("the kit finds nothing wrong with a plugin that counts in its state", async () => {
+  expect(await problemsWith({ ways: ["before", "after"] }, countsInState)).toEqual([]);
+});
+
+test("the kit catches a plugin that counts in its instance", async () => {
+  const forgetful = counting((_view, own) => {
+    own.count += 1;
+    return count.set(own.count);
+  });
+  const problems = await problemsWith({ ways: ["before", "after"] }, forgetful);
+  expect(problems.length).toBeGreaterThan(0);
+  expect(problems.some((problem) => problem.includes("state:\ncount = 2\ninstead of\ncount = 3"))).toBe(true);
+});
+
+test("the kit catches state that is written another time by a recovery", async () => {
+  const problems = await problemsWith({ around: () => writesAgain, ways: ["before"] }, countsInState);
+  expect(problems.some((problem) => problem.includes("what is said in run start:"))).toBe(true);
+  expect(problems.filter((problem) => problem.startsWith("uncut"))).toEqual([]);
+});
+
+/** Once a run has changed hands, each write of state is made twice. The value is the same; the journal says so. */
+const writesAgain: Intercept = (call, proceed) => {
+  if (call.method !== "commit") return proceed();
+  const commit = call.args[0] as { -readonly [Key in keyof Commit]: Commit[Key] };
+  const writes = commit.entries.filter((entry) => entry.type === "state-changed");
+  if (commit.epoch > 1 && endsRun(commit)) commit.entries = [...writes, ...commit.entries];
   return proceed();
 };

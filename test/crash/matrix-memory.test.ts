@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import { matrixOn } from "./matrix.ts";
-import { scenarios } from "./scenarios/all.ts";
+import { pluggedScenarios, scenarios } from "./scenarios/all.ts";
 import { table } from "./scenarios/expected.ts";
 
 test("every scenario has one name and one row in the table, and no row is left over", () => {
-  expect(scenarios.map(({ name }) => name).sort()).toEqual(Object.keys(table).sort());
+  const names = [...scenarios, ...pluggedScenarios].map(({ name }) => name);
+  expect(names.sort()).toEqual(Object.keys(table).sort());
 });
 
 matrixOn("memory", () => ({}));

@@ -3,6 +3,8 @@ import { decided } from "./decided.ts";
 import { ended } from "./ended.ts";
 import { once } from "./once.ts";
 import { plain } from "./plain.ts";
+import { pluginCommands } from "./plugin-commands.ts";
+import { pluginState } from "./plugin-state.ts";
 import { busyThreads } from "./threads-busy.ts";
 import { keptThreads } from "./threads-kept.ts";
 import { successors } from "./threads-successor.ts";
@@ -16,3 +18,6 @@ export const scenarios: readonly CrashScenario[] = [
   ...keptThreads,
   ...successors,
 ];
+
+/** Apart, because they make so many calls that not every store plays all of them in every run of the tests. */
+export const pluggedScenarios: readonly CrashScenario[] = [...pluginState, ...pluginCommands];

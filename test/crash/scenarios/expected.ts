@@ -4,6 +4,8 @@ import { endedRows } from "./ended-expected.ts";
 import type { ExpectedRows } from "./expected-rows.ts";
 import { onceRows } from "./once-expected.ts";
 import { plainRows } from "./plain-expected.ts";
+import { pluginCommandRows } from "./plugin-commands-expected.ts";
+import { pluginStateRows } from "./plugin-state-expected.ts";
 import { threadRows } from "./threads-expected.ts";
 import { successorRows } from "./threads-successor-expected.ts";
 
@@ -14,4 +16,6 @@ export const table: ExpectedRows = {
   ...endedRows,
   ...threadRows,
   ...successorRows,
+  ...pluginStateRows,
+  ...pluginCommandRows,
 };
