@@ -66,6 +66,12 @@ export function noteDecision(state: RunState, ticket: TicketRecord, entry: Entry
   return { ...state, plugins: { ...state.plugins, decided: [...state.plugins.decided, noted] } };
 }
 
+/** Nothing is intended before plugins have heard what was decided: one that had nothing to say of it is not asked again. */
+export function afterHearing(state: RunState): RunState {
+  if (state.plugins.decided.length === 0) return state;
+  return { ...state, plugins: { ...state.plugins, decided: [] } };
+}
+
 export function applyCommands(state: RunState, entry: EntryStamp & CommandApplied): RunState {
   const moment = momentId(entry.phase, entry.subject);
   const { plugins } = state;

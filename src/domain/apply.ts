@@ -8,7 +8,7 @@
  * A5 a call gets its one result, and no other; it is judged while proposed and intended while ready.
  */
 import { applyCallEffect, applyDecision, applyGate, applyOpened, openCalls, settleCall } from "./apply-call.ts";
-import { applyCommands, startStep, whileIntended } from "./apply-plugins.ts";
+import { afterHearing, applyCommands, startStep, whileIntended } from "./apply-plugins.ts";
 import { addUsage, type EffectEntry, keepBooks, nextEffect, stepOf } from "./apply-step.ts";
 import type {
   CancelRequested,
@@ -178,7 +178,8 @@ function reasonOf(entry: { readonly reason?: string }): { reason?: string } {
   return entry.reason === undefined ? {} : { reason: entry.reason };
 }
 
-function applyEffect(state: RunState, entry: EffectEntry): RunState {
+function applyEffect(before: RunState, entry: EffectEntry): RunState {
+  const state = entry.type === "effect-intended" ? afterHearing(before) : before;
   const step = stepOf(state, entry);
   if (entry.effect !== step.model.id) return applyCallEffect(state, entry);
   const model = nextEffect(step.model, entry);

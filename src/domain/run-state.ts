@@ -11,7 +11,7 @@ import type { Slots } from "./state-slots.ts";
 import type { Decision, TicketRecord } from "./ticket.ts";
 
 /** Changes whenever the shape or meaning below changes: older snapshots are then folded anew. */
-export const foldVersion = 3;
+export const foldVersion = 4;
 
 export interface RunState {
   /** run-created without its message bodies. */

@@ -222,6 +222,12 @@ test("the answer about a call is kept with the call and what was asked; the next
   expect(stateOf(...decided, ...next).plugins.decided).toEqual([]);
 });
 
+test("nothing is intended before plugins have heard of an answer: what they had nothing to say to is over then", () => {
+  const decided = [...j.waiting(), j.decided({ kind: "approve" }), j.runResumed];
+  expect(stateOf(...decided).plugins.decided).toHaveLength(1);
+  expect(stateOf(...decided, j.toolIntended()).plugins.decided).toEqual([]);
+});
+
 test("what the engine itself decides is nobody's news", () => {
   const timer = j.ticket("timer");
   const state = stateOf(...inStep, j.opened(timer), j.decided({ kind: "elapsed" }, timer.id, "engine"));
