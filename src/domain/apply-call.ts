@@ -8,7 +8,7 @@ import type { CallId } from "./ids.ts";
 import type { JsonValue } from "./json.ts";
 import type { CallErrorCode, CallInput, CallResult, ToolCallPart } from "./message.ts";
 import type { CallState, RunState } from "./run-state.ts";
-import { type DecisionKind, type TicketRecord, ticketVerbs } from "./ticket.ts";
+import { type Decision, type DecisionKind, type TicketRecord, ticketVerbs } from "./ticket.ts";
 
 export function openCalls(parts: readonly ToolCallPart[]): readonly CallState[] {
   return parts.map((part, index) => ({
@@ -116,7 +116,7 @@ export function applyOpened(state: RunState, entry: EntryStamp & TicketOpened): 
   if (ticket.kind === "missing-capability") return { ...opened, missed: state.missed + 1 };
   if (ticket.kind === "pause") return { ...opened, pauses: state.pauses + 1 };
   if (!ticket.call) {
-    if (ticket.kind !== "input") throw new HoldfastError("illegal-transition", `Ticket ${ticket.id} names no call`);
+    if (ticket.plugin === undefined) throw new HoldfastError("illegal-transition", `Ticket ${ticket.id} names no call`);
     return { ...opened, plugins: { ...state.plugins, opened: state.plugins.opened + 1 } };
   }
   return withCall(opened, ticket.call.id, (call) =>
@@ -134,7 +134,7 @@ export function applyDecision(state: RunState, entry: EntryStamp & TicketDecided
     throw new HoldfastError("illegal-transition", `Ticket ${ticket.id} does not take ${entry.decision.kind}`);
   }
   const rest = noteDecision({ ...state, tickets: state.tickets.filter((each) => each !== ticket) }, ticket, entry);
-  if (entry.decision.kind === "cancel-run") {
+  if (endsRun(entry.decision)) {
     const asked = rest.cancel ? rest : { ...rest, cancel: { by: entry.by, at: entry.at, seq: entry.seq } };
     return ticket.call ? asked : withoutPause(asked, ticket);
   }
@@ -143,9 +143,14 @@ export function applyDecision(state: RunState, entry: EntryStamp & TicketDecided
   return ticket.kind === "unknown-outcome" ? knownAgain(decided, ticket.call.id) : decided;
 }
 
+function endsRun(decision: Decision): boolean {
+  return decision.kind === "cancel-run" || (decision.kind === "expired" && decision.then === "cancel-run");
+}
+
 /** The engine may close any ticket and settles its timers; everything else is the kind's own verb. */
 function takes(ticket: TicketRecord, kind: DecisionKind): boolean {
   if (kind === "closed") return true;
+  if (kind === "expired") return ticket.answerBy !== undefined;
   return kind === "elapsed" ? ticket.kind === "timer" : ticketVerbs[ticket.kind].includes(kind);
 }
 
@@ -180,6 +185,9 @@ function decideCall(call: CallState, ticket: TicketRecord, entry: Entry & Ticket
       return { ...made, status: "ready", keyGeneration: call.keyGeneration + 1 };
     case "closed":
       return conclude(made, closedResult(ticket));
+    case "expired":
+      if (decision.then === "approve") return { ...made, status: "ready" };
+      return conclude(made, errorResult("rejected", "Nobody answered in time"));
     case "release":
     case "elapsed":
     case "cancel-run":

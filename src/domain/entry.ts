@@ -2,6 +2,7 @@
  * Entry: one durable fact of a run. A closed union; feature data lives in typed bodies, not in new kinds.
  * Kinds that later capabilities write (context-projected, manifest-amended) join with the code that writes them.
  */
+import type { ApprovalTerms } from "./approval.ts";
 import type { GivenCommand } from "./command.ts";
 import type { ErrorRecord, RetryClass } from "./errors.ts";
 import type { CallId, EffectId, InputId, MessageId, RunId, TicketId } from "./ids.ts";
@@ -122,6 +123,7 @@ export type Verdict = {
       readonly prompt: string;
       /** Why the last answer was not taken. */
       readonly problem?: string;
+      readonly terms?: ApprovalTerms;
       /** What is asked about, where plugins changed it. */
       readonly input?: JsonValue;
     }
@@ -171,6 +173,8 @@ export interface TicketDecided {
   readonly ticket: TicketId;
   readonly decision: Decision;
   readonly by: string;
+  /** What they said they are, where the ticket's audience was by role. */
+  readonly roles?: readonly string[];
   readonly key: string;
 }
 export interface InputReceived {

@@ -71,6 +71,11 @@ export const errorCatalogue = {
     status: 425,
     next: "A lost attempt may still be running; answer after `decidableFrom`.",
   },
+  "answer-not-allowed": {
+    retry: "never",
+    status: 403,
+    next: "Let somebody of the ticket's audience answer; the agent that asks never may.",
+  },
   "thread-not-found": { retry: "never", status: 404, next: "Check the thread id and the scope." },
   "thread-exists": { retry: "never", status: 409, next: "Use another id, or get the thread that is there." },
   "thread-busy": {

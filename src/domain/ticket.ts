@@ -1,4 +1,5 @@
 /** Ticket, Decision, Settlement: what a run waits on, an answer offered, the one that counted. */
+import type { OnExpiry, TicketTerms } from "./approval.ts";
 import type { CallId, RunId, ThreadId, TicketId } from "./ids.ts";
 import type { JsonValue } from "./json.ts";
 
@@ -22,7 +23,7 @@ export interface TicketCall {
   readonly resume: ResumeMode;
 }
 
-export interface TicketRecord {
+export interface TicketRecord extends TicketTerms {
   readonly id: TicketId;
   readonly kind: TicketKind;
   readonly run: RunId;
@@ -61,7 +62,11 @@ export type Decision =
   | EngineDecision;
 
 /** Only the engine, through the worker door. */
-export type EngineDecision = { readonly kind: "elapsed" } | { readonly kind: "closed"; readonly why: ClosedWhy };
+export type EngineDecision =
+  | { readonly kind: "elapsed" }
+  /** Nobody answered in time: what was said for that case. */
+  | { readonly kind: "expired"; readonly then: OnExpiry }
+  | { readonly kind: "closed"; readonly why: ClosedWhy };
 
 /** A ticket that the engine closed because nobody can answer it any more, or because what was missing was found. */
 export type ClosedWhy = "cancelled" | "timed-out" | "run-ended" | "interrupted" | "superseded" | "found";

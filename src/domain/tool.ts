@@ -1,4 +1,5 @@
 /** Tool: `ToolSpec` (data, part of the manifest) and its code. `tool()` refuses every wrong option at once. */
+import { type ApprovalTerms, termsProblems } from "./approval.ts";
 import type { CallId, RunId, ThreadId } from "./ids.ts";
 import { carries, type JsonObject, type JsonValue } from "./json.ts";
 import { jsonSchemaOf } from "./json-schema.ts";
@@ -28,6 +29,8 @@ export interface ToolSpec {
   readonly reconciles: boolean;
   /** Transactional tools only: the store it needs. */
   readonly transaction?: TransactionKind;
+  /** Who may approve it, until when, and what counts if nobody does; absent when nothing was said. */
+  readonly approval?: ApprovalTerms;
   /** Names of the state keys that it writes; absent when there are none. */
   readonly writes?: readonly string[];
 }
@@ -96,6 +99,8 @@ export interface ToolOptions<Schema extends StandardSchema, Output> {
   /** A transactional one is made by `transactionalTool` of its store. */
   readonly effect?: Exclude<EffectClass, "transactional">;
   readonly needsApproval?: boolean | ((input: OutputOf<Schema>) => boolean | Promise<boolean>);
+  /** Who may approve it, until when, and what counts if nobody does. */
+  readonly approval?: ApprovalTerms;
   readonly resume?: ResumeMode;
   readonly timeoutMs?: number;
   readonly concurrency?: number;
@@ -116,6 +121,7 @@ const optionNames = [
   "version",
   "effect",
   "needsApproval",
+  "approval",
   "resume",
   "timeoutMs",
   "concurrency",
@@ -152,6 +158,10 @@ function checkTool(options: ErasedOptions, problems: Problems): void {
   problems.optional("version", (text) => typeof text === "string" && text.length > 0, "must be a non-empty string");
   problems.oneOf("effect", ["pure", "idempotent", "once"]);
   problems.optional("needsApproval", (v) => typeof v === "boolean" || isFunction(v), "must be a boolean or a function");
+  if (options?.approval !== undefined) {
+    problems.include("approval", termsProblems(options.approval));
+    if (options.needsApproval === undefined) problems.add("approval: needs needsApproval");
+  }
   problems.oneOf("resume", ["replay", "use-decision-as-result", "pass-decision-to-tool"]);
   problems.integer("timeoutMs", 1, maxTimeoutMs);
   problems.integer("concurrency", 1, maxConcurrency);
@@ -195,6 +205,7 @@ function specOf(options: ErasedOptions, inputSchema: JsonObject): ToolSpec {
     concurrency: options.concurrency ?? maxConcurrency,
     onUnknown: options.onUnknown ?? "ask",
     reconciles: options.reconcile !== undefined,
+    ...(options.approval ? { approval: options.approval } : {}),
     ...(options.writes?.length ? { writes: options.writes.map(({ name }) => name).sort() } : {}),
   };
 }

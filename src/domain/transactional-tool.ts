@@ -9,7 +9,7 @@ import { type ResultOf, type Tool, type ToolContext, type ToolOptions, type Tran
 /** What both kinds have in common with any other tool. */
 type Shared<Schema extends StandardSchema> = Pick<
   ToolOptions<Schema, unknown>,
-  "name" | "description" | "input" | "version" | "needsApproval" | "timeoutMs" | "concurrency" | "writes"
+  "name" | "description" | "input" | "version" | "needsApproval" | "approval" | "timeoutMs" | "concurrency" | "writes"
 >;
 
 export interface TransactionalOptions<Schema extends StandardSchema, Tx, Prepared, Output> extends Shared<Schema> {

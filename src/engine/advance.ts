@@ -8,7 +8,7 @@ import { engine } from "../domain/ticket.ts";
 import { advanceCalls, concludeCalls } from "./advance-calls.ts";
 import { judgeOutput, withoutOutput } from "./check-output.ts";
 import { act, type Draft, resume, wakeBy } from "./draft.ts";
-import type { Ending } from "./finish.ts";
+import { type Ending, urgentEnd } from "./finish.ts";
 import { intendModel, isHeld } from "./intend.ts";
 import { pass } from "./moments.ts";
 import { isOutcome, reserve } from "./reserve.ts";
@@ -18,6 +18,7 @@ import { appendResult } from "./take-fact.ts";
 export function advance(draft: Draft): Ending | undefined {
   if (draft.state.tickets.some((ticket) => ticket.kind === "quarantined")) return undefined;
   settleTimers(draft);
+  if (draft.state.cancel) return urgentEnd(draft); // what counts when nobody answers may be the end
   if (!hearDecisions(draft)) return undefined;
   const { step, plugins } = draft.state;
   if (plugins.stop) return stopping(draft, plugins.stop);
@@ -70,7 +71,11 @@ function dropCalls(draft: Draft, reason: string): void {
 }
 
 function settleTimers(draft: Draft): void {
-  for (const { id, dueAt } of draft.state.tickets) {
+  for (const { id, dueAt, answerBy, onExpiry = "reject" } of draft.state.tickets) {
+    if (answerBy !== undefined && answerBy <= draft.at.now) {
+      const decision = { kind: "expired", then: onExpiry } as const;
+      act(draft, { type: "ticket-decided", ticket: id, decision, by: engine, key: `${id}.expired` });
+    }
     if (dueAt === undefined) continue;
     if (dueAt > draft.at.now) wakeBy(draft, dueAt);
     else act(draft, { type: "ticket-decided", ticket: id, decision: { kind: "elapsed" }, by: engine, key: id });

@@ -8,7 +8,7 @@ import { openMissingCapability, openPause, openQuarantined, openTimer } from "./
 
 export function rest(draft: Draft): void {
   const due = draft.wakeAt;
-  wakeBy(draft, draft.state.created.deadlineAt);
+  wakeByEnds(draft);
   if (isBusy(draft)) return;
   const { state, at } = draft;
   if (at.leaving && state.status === "running") {
@@ -26,7 +26,7 @@ export function rest(draft: Draft): void {
 export function openQuarantine(draft: Draft, why: string): void {
   if (!has(draft.state, "quarantined")) openQuarantined(draft, why);
   if (draft.state.status === "running") wait(draft);
-  wakeBy(draft, draft.state.created.deadlineAt);
+  wakeByEnds(draft);
 }
 
 export function gettingNowhere({ at }: Draft): string {
@@ -37,7 +37,7 @@ export function gettingNowhere({ at }: Draft): string {
 export function openMissing(draft: Draft): void {
   if (!has(draft.state, "missing-capability")) openMissingCapability(draft);
   if (draft.state.status === "running") wait(draft);
-  wakeBy(draft, draft.state.created.deadlineAt);
+  wakeByEnds(draft);
 }
 
 export function closeMissing(draft: Draft): void {
@@ -45,6 +45,12 @@ export function closeMissing(draft: Draft): void {
     if (kind !== "missing-capability") continue;
     act(draft, { type: "ticket-decided", ticket: id, decision: { kind: "closed", why: "found" }, by: engine, key: id });
   }
+}
+
+/** Whatever happens before: the run's own end, and the times at which somebody's chance to answer is over. */
+function wakeByEnds(draft: Draft): void {
+  wakeBy(draft, draft.state.created.deadlineAt);
+  for (const { answerBy } of draft.state.tickets) wakeBy(draft, answerBy);
 }
 
 function wait(draft: Draft): void {

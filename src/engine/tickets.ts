@@ -1,4 +1,5 @@
 /** The tickets a run opens. An answer must carry `hash`, so it can only be about exactly what was shown. */
+import { type ApprovalTerms, termsFrom } from "../domain/approval.ts";
 import type { OpenTicket } from "../domain/command.ts";
 import { type CallId, type RunId, ticketId } from "../domain/ids.ts";
 import type { JsonValue } from "../domain/json.ts";
@@ -15,6 +16,7 @@ interface Question {
   readonly problem?: string | undefined;
   readonly decidableFrom?: number | undefined;
   readonly dueAt?: number;
+  readonly terms?: ApprovalTerms | undefined;
   readonly name?: string;
   readonly plugin?: string;
 }
@@ -24,7 +26,7 @@ export function openAsk(draft: Draft, call: CallState): void {
   if (!ask) return;
   const question = { kind: ask.ticket, subject: call.id, generation: call.asked + 1, prompt: ask.prompt };
   const by = ask.by === undefined ? {} : { plugin: ask.by };
-  open(draft, { ...question, ...by, call: ticketCall(draft, call), problem: ask.problem });
+  open(draft, { ...question, ...by, call: ticketCall(draft, call), problem: ask.problem, terms: ask.terms });
 }
 
 export function openUnknown(draft: Draft, call: CallState): void {
@@ -86,6 +88,9 @@ function open(draft: Draft, question: Question): void {
   const { identity, deadlineAt } = draft.state.created;
   const { kind, subject, generation, prompt, call, problem, decidableFrom, dueAt, name, plugin } = question;
   const id = ticketId(subject, kind, generation);
+  const terms = termsFrom(question.terms, draft.at.now);
+  const ends = [deadlineAt, terms.answerBy].filter((time) => time !== undefined);
+  const expiresAt = ends.length > 0 ? Math.min(...ends) : undefined;
   const shown: JsonValue = { id, kind, prompt, call: call ? { ...call } : null };
   const ticket: TicketRecord = {
     id,
@@ -101,9 +106,10 @@ function open(draft: Draft, question: Question): void {
     ...(name === undefined ? {} : { name }),
     ...(plugin === undefined ? {} : { plugin }),
     ...(problem === undefined ? {} : { problem }),
+    ...terms,
     openedAt: draft.at.now,
     ...(decidableFrom === undefined ? {} : { decidableFrom }),
-    ...(deadlineAt === undefined ? {} : { expiresAt: deadlineAt }),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(dueAt === undefined ? {} : { dueAt }),
   };
   act(draft, { type: "ticket-opened", ticket });

@@ -159,6 +159,7 @@ export type PostRefusal = Extract<
   | "ticket-hash-mismatch"
   | "ticket-expired"
   | "ticket-not-decidable"
+  | "answer-not-allowed"
   | "inbox-full"
   | "input-not-found"
   | "input-taken"

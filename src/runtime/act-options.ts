@@ -19,6 +19,11 @@ export function checkAct<Options extends ActOptions>(
   }
   if (options?.by === engine) problems.add(`by: ${engine} is what the engine calls itself`);
   problems.optional(
+    "roles",
+    (roles) => Array.isArray(roles) && roles.every((role) => typeof role === "string" && role !== ""),
+    "must be a list of names",
+  );
+  problems.optional(
     "reason",
     (reason) => typeof reason === "string" && toJson(reason).ok,
     "must be a string that can be stored",

@@ -5,7 +5,7 @@ import { ToolFailure } from "../domain/errors.ts";
 import { carries, type JsonValue, messageOf, shortened } from "../domain/json.ts";
 import { checkOutput } from "../domain/output.ts";
 import { type SchemaResult, showIssues } from "../domain/standard-schema.ts";
-import type { Tool } from "../domain/tool.ts";
+import type { Tool, ToolSpec } from "../domain/tool.ts";
 import type { BoundAgent } from "../engine/deps.ts";
 import { isAwaitable } from "../engine/whenever.ts";
 import type { Model } from "../ports/provider.ts";
@@ -83,9 +83,9 @@ function gate(tool: Tool, call: JudgedCall, result: SchemaResult<unknown>): Verd
   const { spec, code } = tool;
   if (!code.execute) return ask("input", `Answer ${spec.name}`);
   if (spec.resume === "pass-decision-to-tool" && spec.gate === "never") return ask("input", `Answer for ${spec.name}`);
-  if (spec.gate === "always") return ask("approval", `Run ${spec.name}?`);
+  if (spec.gate === "always") return askApproval(spec);
   if (!code.needsApproval) return { kind: "allow" };
-  return whenKnown(code.needsApproval(result.value), (yes) => verdict(yes, spec.name));
+  return whenKnown(code.needsApproval(result.value), (yes) => verdict(yes, spec));
 }
 
 /** Goes on at once with a plain value; with anything that can be awaited, later. */
@@ -96,14 +96,19 @@ function whenKnown<T>(
   return isAwaitable(value) ? later(Promise.resolve(value).then(next)) : next(value);
 }
 
-function verdict(needed: unknown, tool: string): Verdict {
-  if (needed === true) return ask("approval", `Run ${tool}?`);
+function verdict(needed: unknown, spec: ToolSpec): Verdict {
+  const { name: tool } = spec;
+  if (needed === true) return askApproval(spec);
   if (needed === false) return { kind: "allow" };
   // Only a plain "no" lets a call through unattended.
   return brokenCheck(new TypeError(`needsApproval of ${tool} answered ${messageOf(needed)} instead of true or false`));
 }
 
-function ask(ticket: "approval" | "input", prompt: string): Verdict {
+function askApproval({ name, approval }: ToolSpec): Verdict {
+  return { kind: "ask", ticket: "approval", prompt: `Run ${name}?`, ...(approval ? { terms: approval } : {}) };
+}
+
+function ask(ticket: "input", prompt: string): Verdict {
   return { kind: "ask", ticket, prompt };
 }
 

@@ -89,6 +89,12 @@ export interface WaitOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Of an answer to a ticket. */
+export interface AnswerOptions extends ActOptions {
+  /** What they are, as your own sign-in says; compared with the ticket's audience, and recorded. */
+  readonly roles?: readonly string[];
+}
+
 export interface ActOptions {
   /** Who does it; recorded. */
   readonly by?: string;
@@ -166,42 +172,42 @@ interface CallFacts<Input> {
 }
 
 export interface ApprovalTicket<Input = JsonValue, Output = unknown> extends TicketFacts<"approval">, CallFacts<Input> {
-  approve(options?: ActOptions & { readonly value?: JsonValue }): Promise<Settlement>;
+  approve(options?: AnswerOptions & { readonly value?: JsonValue }): Promise<Settlement>;
   /** Replaces the whole input; checked against the tool's schema before it is sent. */
-  edit(input: Input, options?: ActOptions): Promise<Settlement>;
-  reject(reason: string, options?: ActOptions): Promise<Settlement>;
+  edit(input: Input, options?: AnswerOptions): Promise<Settlement>;
+  reject(reason: string, options?: AnswerOptions): Promise<Settlement>;
   /** The value is the result; the tool does not run. */
-  answer(value: Output, options?: ActOptions): Promise<Settlement>;
+  answer(value: Output, options?: AnswerOptions): Promise<Settlement>;
 }
 
 export interface InputTicket<Input = JsonValue, Output = unknown> extends TicketFacts<"input">, CallFacts<Input> {
-  answer(value: Output, options?: ActOptions): Promise<Settlement>;
+  answer(value: Output, options?: AnswerOptions): Promise<Settlement>;
 }
 
 export interface UnknownOutcomeTicket<Input = JsonValue, Output = unknown>
   extends TicketFacts<"unknown-outcome">,
     CallFacts<Input> {
-  markDone(result: Output, options?: ActOptions): Promise<Settlement>;
-  markFailed(reason: string, options?: ActOptions): Promise<Settlement>;
+  markDone(result: Output, options?: AnswerOptions): Promise<Settlement>;
+  markFailed(reason: string, options?: AnswerOptions): Promise<Settlement>;
   /** With a new idempotency key. */
-  runAgain(options?: ActOptions): Promise<Settlement>;
-  cancelRun(options?: ActOptions): Promise<Settlement>;
+  runAgain(options?: AnswerOptions): Promise<Settlement>;
+  cancelRun(options?: AnswerOptions): Promise<Settlement>;
 }
 
 export interface PauseTicket extends TicketFacts<"pause"> {
-  release(options?: ActOptions): Promise<Settlement>;
-  cancelRun(options?: ActOptions): Promise<Settlement>;
+  release(options?: AnswerOptions): Promise<Settlement>;
+  cancelRun(options?: AnswerOptions): Promise<Settlement>;
 }
 
 export interface QuarantinedTicket extends TicketFacts<"quarantined"> {
-  release(options?: ActOptions): Promise<Settlement>;
-  cancelRun(options?: ActOptions): Promise<Settlement>;
+  release(options?: AnswerOptions): Promise<Settlement>;
+  cancelRun(options?: AnswerOptions): Promise<Settlement>;
 }
 
 /** No worker has the agent. A worker that has it takes the run up by itself. */
 export interface MissingCapabilityTicket extends TicketFacts<"missing-capability"> {
-  release(options?: ActOptions): Promise<Settlement>;
-  cancelRun(options?: ActOptions): Promise<Settlement>;
+  release(options?: AnswerOptions): Promise<Settlement>;
+  cancelRun(options?: AnswerOptions): Promise<Settlement>;
 }
 
 /** Settled by the engine when its time comes. */
@@ -229,7 +235,7 @@ export type TicketsOf<T, Kind extends TicketKind = TicketKind> = Extract<
   { readonly kind: Kind }
 >;
 
-export type OfferedDecision = Exclude<Decision, { kind: "elapsed" | "closed" }>;
+export type OfferedDecision = Exclude<Decision, { kind: "elapsed" | "expired" | "closed" }>;
 
 export interface Tickets {
   /** Typed by the tool, and by the kind where one is asked for. */
@@ -242,7 +248,7 @@ export interface Tickets {
   list(filter?: ListTickets): Promise<readonly Ticket[]>;
   get(id: string): Promise<Ticket | undefined>;
   /** By id of the ticket or of its call; `hash` is what the answerer was shown. */
-  decide(id: string, answer: OfferedDecision & ActOptions & { readonly hash: string }): Promise<Settlement>;
+  decide(id: string, answer: OfferedDecision & AnswerOptions & { readonly hash: string }): Promise<Settlement>;
 }
 
 export interface ListRuns {

@@ -11,7 +11,7 @@ import { anyone, checkAct } from "./act-options.ts";
 import { type Desk, written } from "./desk.ts";
 import { post } from "./outside-door.ts";
 import { readDecision } from "./read-decision.ts";
-import type { ActOptions, ListTickets, OfferedDecision, Settlement, Ticket, Tickets } from "./runtime.ts";
+import type { AnswerOptions, ListTickets, OfferedDecision, Settlement, Ticket, Tickets } from "./runtime.ts";
 
 const defaultLimit = 100;
 const maxLimit = 10_000;
@@ -42,8 +42,11 @@ export function createTickets(desk: Desk): Tickets {
       if (typeof answer !== "object" || answer === null) {
         throw new HoldfastError("invalid-decision", `Ticket ${id} is decided by { kind, hash, … }`);
       }
-      const { hash, by, key, ...decision } = answer;
-      const options = { ...(by === undefined ? {} : { by }), ...(key === undefined ? {} : { key }) };
+      const { hash, by, key, roles, ...decision } = answer;
+      const given = { by, key, roles };
+      const options = Object.fromEntries(
+        Object.entries(given).filter(([, value]) => value !== undefined),
+      ) as AnswerOptions;
       return decideTicket({ ...row.ticket, hash }, decision as OfferedDecision, { desk, options });
     },
   };
@@ -72,29 +75,29 @@ type Verbs = Record<string, (...args: never[]) => Promise<Settlement>>;
 
 export function openTicket(row: TicketRow, desk: Desk): Ticket {
   const { ticket, settlement } = row;
-  const decide = (decision: OfferedDecision, options: ActOptions = {}): Promise<Settlement> =>
+  const decide = (decision: OfferedDecision, options: AnswerOptions = {}): Promise<Settlement> =>
     decideTicket(ticket, decision, { desk, options });
   const call = ticket.call ? { tool: ticket.call.tool, input: ticket.call.input } : {};
   const settled = settlement ? { settlement: shown(settlement) } : {};
   return { ...ticket, ...call, ...settled, ...verbsOf(ticket.kind, decide) } as unknown as Ticket;
 }
 
-type Decide = (decision: OfferedDecision, options?: ActOptions) => Promise<Settlement>;
+type Decide = (decision: OfferedDecision, options?: AnswerOptions) => Promise<Settlement>;
 
 function verbsOf(kind: TicketKind, decide: Decide): Verbs {
   const verbs = {
-    approve: (options: ActOptions & { value?: JsonValue } = {}) => {
+    approve: (options: AnswerOptions & { value?: JsonValue } = {}) => {
       const value = options?.value;
       return decide({ kind: "approve", ...(value === undefined ? {} : { value }) }, options);
     },
-    edit: (input: JsonValue, options?: ActOptions) => decide({ kind: "edit", input }, options),
-    reject: (reason: string, options?: ActOptions) => decide({ kind: "reject", reason }, options),
-    answer: (value: JsonValue, options?: ActOptions) => decide({ kind: "answer", value }, options),
-    markDone: (result: JsonValue, options?: ActOptions) => decide({ kind: "mark-done", result }, options),
-    markFailed: (reason: string, options?: ActOptions) => decide({ kind: "mark-failed", reason }, options),
-    runAgain: (options?: ActOptions) => decide({ kind: "run-again" }, options),
-    release: (options?: ActOptions) => decide({ kind: "release" }, options),
-    cancelRun: (options?: ActOptions) => decide({ kind: "cancel-run" }, options),
+    edit: (input: JsonValue, options?: AnswerOptions) => decide({ kind: "edit", input }, options),
+    reject: (reason: string, options?: AnswerOptions) => decide({ kind: "reject", reason }, options),
+    answer: (value: JsonValue, options?: AnswerOptions) => decide({ kind: "answer", value }, options),
+    markDone: (result: JsonValue, options?: AnswerOptions) => decide({ kind: "mark-done", result }, options),
+    markFailed: (reason: string, options?: AnswerOptions) => decide({ kind: "mark-failed", reason }, options),
+    runAgain: (options?: AnswerOptions) => decide({ kind: "run-again" }, options),
+    release: (options?: AnswerOptions) => decide({ kind: "release" }, options),
+    cancelRun: (options?: AnswerOptions) => decide({ kind: "cancel-run" }, options),
   };
   const { approve, edit, reject, answer, markDone, markFailed, runAgain, release, cancelRun } = verbs;
   switch (kind) {
@@ -118,15 +121,17 @@ function verbsOf(kind: TicketKind, decide: Decide): Verbs {
 async function decideTicket(
   ticket: TicketRecord,
   offered: OfferedDecision,
-  by: { readonly desk: Desk; readonly options: ActOptions },
+  by: { readonly desk: Desk; readonly options: AnswerOptions },
 ): Promise<Settlement> {
   const { desk } = by;
   const decision = readDecision(ticket, offered);
-  const taken = decision.kind === "approve" ? ["value"] : []; // `approve` takes its value among its options
+  const taken = ["roles", ...(decision.kind === "approve" ? ["value"] : [])]; // `approve` takes its value among its options
   const options = checkAct(by.options, `Ticket ${ticket.id} cannot be decided like this`, taken);
   if (decision.kind === "edit") await checkEdit(ticket, decision.input, desk);
   const key = options.key ?? desk.ids.next();
-  const fact = { type: "ticket-decided", ticket: ticket.id, decision, by: options.by ?? anyone, key } as const;
+  const roles = options.roles === undefined ? {} : { roles: options.roles };
+  const who = { by: options.by ?? anyone, ...roles };
+  const fact = { type: "ticket-decided", ticket: ticket.id, decision, ...who, key } as const;
   const answer = await post({ scope: desk.scope, run: ticket.run, key, fact, hash: ticket.hash }, desk);
   if (answer.kind === "posted" && answer.settlement) return { ...shown(answer.settlement), mine: true };
   if (isLate(answer)) await keepLate({ ticket, decision, by: fact.by }, desk);

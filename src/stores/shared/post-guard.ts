@@ -8,7 +8,9 @@
  *    What it took the place of is there no more.
  * G5 A run that was asked to cancel takes no message, neither as an input nor, standing for a start, as an answer: it
  *    would end with the run.
+ * G6 A ticket takes an answer only of its audience, and never of the agent that asks.
  */
+import { mayAnswer } from "../../domain/approval.ts";
 import type { InputReceived, OutsideFact } from "../../domain/entry.ts";
 import type { RunStatus } from "../../domain/run.ts";
 import { inboxLimit, type Post, type PostAnswer, type PostRefusal, type TicketRow } from "../../ports/store.ts";
@@ -47,6 +49,8 @@ function guardDecision(post: Post, subject: PostSubject, now: number): PostAnswe
   if (subject.status === "done" || (post.start && subject.cancelSeq !== undefined)) return refuse("run-ended");
   if (ticket.hash !== post.hash) return refuse("ticket-hash-mismatch");
   if (ticket.expiresAt !== undefined && now >= ticket.expiresAt) return refuse("ticket-expired");
+  const { fact } = post;
+  if (fact.type === "ticket-decided" && !mayAnswer(ticket, fact, now)) return refuse("answer-not-allowed"); // G6
   if (ticket.decidableFrom !== undefined && now < ticket.decidableFrom) {
     return { kind: "refused", code: "ticket-not-decidable", decidableFrom: ticket.decidableFrom };
   }
