@@ -3,6 +3,7 @@ export { createRuntime } from "./create-runtime.ts";
 export { createWorker, type Worker } from "./create-worker.ts";
 export type { RetentionPolicy } from "./dispatchers/retention.ts";
 export { type Agent, type AgentOptions, agent } from "./domain/agent.ts";
+export type { ApprovalTerms, Audience } from "./domain/approval.ts";
 export type { Command, ContextMessage } from "./domain/command.ts";
 export type { Delta, MessagePartial, MessageRetracted } from "./domain/delta.ts";
 export { type ErrorCode, errorCatalogue, HoldfastError, isHoldfastError, ToolFailure } from "./domain/errors.ts";
@@ -32,6 +33,7 @@ export {
   plugin,
   type ReplyView,
 } from "./domain/plugin.ts";
+export { type Policy, type PolicyOptions, policy } from "./domain/policy.ts";
 export type { Outcome } from "./domain/run.ts";
 export type { RunView } from "./domain/run-view.ts";
 export { type MergedKey, type StateKey, type StateKeyOptions, stateKey } from "./domain/state-key.ts";
@@ -56,6 +58,7 @@ export type { NewMessage } from "./runtime/new-message.ts";
 export type { Page, PageOptions } from "./runtime/pages.ts";
 export type {
   ActOptions,
+  AnswerOptions,
   ForkOptions,
   Idle,
   ListRuns,

@@ -5,6 +5,7 @@ import { jsonSchemaOf } from "./json-schema.ts";
 import type { DescribedModel } from "./model.ts";
 import { type AgentOutput, readOutput } from "./output.ts";
 import type { ConfiguredPlugin } from "./plugin.ts";
+import { asPlugin, isPolicy, type Policy } from "./policy.ts";
 import { isFunction, Problems, shown } from "./problems.ts";
 import type { RunBudget } from "./run.ts";
 import { isStandardSchema, type OutputOf, type StandardSchema } from "./standard-schema.ts";
@@ -61,6 +62,8 @@ export interface AgentOptions<
   readonly repairs?: number;
   /** How the run ends when the answer is still wrong then; as failed unless said. */
   readonly onInvalid?: "fail" | "stop";
+  /** What it may do, stage by stage; asked before every plugin. Without one it may do what it has. */
+  readonly policy?: Policy;
   /** Plugins with their configs, in the order in which they are asked. */
   readonly plugins?: readonly ConfiguredPlugin[];
   readonly budget?: BudgetOptions;
@@ -76,6 +79,7 @@ const optionNames = [
   "output",
   "repairs",
   "onInvalid",
+  "policy",
   "plugins",
   "budget",
 ];
@@ -106,7 +110,12 @@ export function agent<
     ? jsonSchemaOf(options.context, "context", problems)
     : undefined;
   const output = readOutput(options, problems);
-  const { plugins, tools, stateKeys } = usePlugins(options?.plugins, options?.tools, problems);
+  problems.optional("policy", isPolicy, "must come from policy({ … })");
+  const { plugins, tools, stateKeys } = usePlugins(
+    withPolicy(options?.policy, options?.plugins),
+    options?.tools,
+    problems,
+  );
   checkTools(tools, problems);
   const budget = checkBudget(options?.budget, options?.model, problems);
   problems.refuse("invalid-agent", `Agent ${shown(options?.name)} cannot be defined`);
@@ -123,6 +132,13 @@ export function agent<
     ...(output ? { output } : {}),
     budget,
   };
+}
+
+function withPolicy(given: unknown, plugins: unknown): unknown {
+  if (!isPolicy(given)) return plugins;
+  return Array.isArray(plugins) || plugins === undefined
+    ? [asPlugin(given), ...((plugins ?? []) as unknown[])]
+    : plugins;
 }
 
 function isDescribed(value: unknown): boolean {

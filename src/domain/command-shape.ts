@@ -1,4 +1,5 @@
 /** Whether something is a command at all: what a hook answers is foreign until it was looked at. */
+import { termsProblems } from "./approval.ts";
 import type { CommandType } from "./command.ts";
 import { toJson } from "./json.ts";
 import { isPhase } from "./phase.ts";
@@ -41,6 +42,11 @@ function integer(least: number, most: number): Field {
   return (value) => (fits(value) ? undefined : `must be a whole number from ${least} to ${most}`);
 }
 
+const terms: Field = (value) => {
+  const [first] = termsProblems(value).found;
+  return first;
+};
+
 const shapes: Readonly<Record<CommandType, Shape>> = {
   "set-state": { needed: { key: text }, optional: { value: json, operand: json } },
   "add-context": {
@@ -57,7 +63,7 @@ const shapes: Readonly<Record<CommandType, Shape>> = {
   "restrict-tools": { needed: { tools: names } },
   "patch-request": { needed: {}, optional: { instructions: text, settings: record } },
   deny: { needed: { reason: text }, optional: { stop: flag } },
-  ask: { needed: { prompt: text } },
+  ask: { needed: { prompt: text }, optional: { terms } },
   "set-result": { needed: { value: json }, optional: { say: text } },
   "patch-input": { needed: { input: json } },
   "rewrite-result": { needed: {}, optional: { value: json, say: text, error: text } },
@@ -65,7 +71,7 @@ const shapes: Readonly<Record<CommandType, Shape>> = {
   stop: { needed: { code: text }, optional: { detail: text, outcome: oneOf("stopped", "completed", "blocked") } },
   continue: { needed: { message: text } },
   schedule: { needed: { phase: (value) => (isPhase(value) ? undefined : "is no phase"), command: commandProblem } },
-  "open-ticket": { needed: { name: text, prompt: text } },
+  "open-ticket": { needed: { name: text, prompt: text }, optional: { kind: oneOf("input", "approval"), terms } },
   "send-input": { needed: { run: text, message: text } },
 };
 

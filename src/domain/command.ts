@@ -2,6 +2,7 @@
  * Command: what a hook may ask for. A closed union of plain data, so that what was asked can be checked, merged, scheduled
  * and written down; at which phase each is allowed is the engine's table.
  */
+import type { ApprovalTerms } from "./approval.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import type { Phase } from "./phase.ts";
 
@@ -65,6 +66,7 @@ export interface Deny {
 export interface Ask {
   readonly type: "ask";
   readonly prompt: string;
+  readonly terms?: ApprovalTerms;
 }
 /** The call is not run; this is its result. */
 export interface SetResult {
@@ -112,6 +114,9 @@ export interface OpenTicket {
   readonly type: "open-ticket";
   readonly name: string;
   readonly prompt: string;
+  /** An input unless said, which is answered with a value; an approval is approved or rejected. */
+  readonly kind?: "input" | "approval";
+  readonly terms?: ApprovalTerms;
 }
 /** Into the inbox of a run of the same scope, this one or another: once, also over crashes. */
 export interface SendInput {

@@ -15,6 +15,7 @@ export const errorCatalogue = {
   "invalid-manifest": { retry: "never", status: 400, next: "Correct every problem listed in `problems`." },
   "invalid-tool": { retry: "never", status: 400, next: "Correct every problem listed in `problems`." },
   "invalid-plugin": { retry: "never", status: 400, next: "Correct every problem listed in `problems`." },
+  "invalid-policy": { retry: "never", status: 400, next: "Correct every problem listed in `problems`." },
   "invalid-state-key": { retry: "never", status: 400, next: "Correct every problem listed in `problems`." },
   "invalid-state": {
     retry: "never",

@@ -47,6 +47,7 @@ export const manifestFields: Readonly<Record<string, Field>> = {
   "tools[].onUnknown": behavioural("what is done when the outcome of tool {item} is unknown"),
   "tools[].reconciles": behavioural("whether tool {item} can be asked if it took effect"),
   "tools[].transaction": behavioural("the store that tool {item} writes in"),
+  "tools[].approval": behavioural("who may approve tool {item}, until when, and what counts if nobody does"),
   "tools[].writes": behavioural("the state keys that tool {item} writes"),
   context: behavioural("the context schema"),
   "output.schema": behavioural("the output schema"),

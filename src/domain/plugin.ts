@@ -2,6 +2,7 @@
  * Plugin: a named contribution to an agent. `plugin()` makes a factory; calling that with a config gives what an agent
  * takes. Its code runs in an instance per run, so two runs share nothing but what the author shares by closure.
  */
+import type { ApprovalTerms } from "./approval.ts";
 import type { Command, ContextMessage } from "./command.ts";
 import type { FinishReason } from "./entry.ts";
 import type { ErrorRecord } from "./errors.ts";
@@ -143,15 +144,21 @@ export interface Hooks<Config = unknown> {
   readonly "on-cancel"?: Listed<CancelView<Config>>;
 }
 
-/** What a policy says of a tool call; deny beats ask, ask beats modify, modify beats allow. */
+/** The strictest of several counts: deny, then ask, then modify, then allow. */
 export type PolicyVerdict =
   | "allow"
-  | { readonly deny: string; readonly stop?: boolean }
-  | { readonly ask: string }
+  /** `code` is for programs, the text for people; with `stop` the run ends as blocked. */
+  | { readonly deny: string; readonly code?: string; readonly stop?: boolean }
+  /** A person decides; `terms` says who, until when, and what counts if nobody does. */
+  | { readonly ask: string; readonly terms?: ApprovalTerms }
+  /** tool-call: another input · tool-result: another result · model-call: other settings */
   | { readonly modify: JsonValue };
 
-export interface Policy<Config = unknown> {
-  readonly "tool-call"?: (view: CallPhaseView<Config>) => PolicyVerdict | Promise<PolicyVerdict>;
+export type PolicyStage<View> = (view: View) => PolicyVerdict | Promise<PolicyVerdict>;
+
+/** What a plugin says of tool calls, as verdicts instead of commands. */
+export interface ToolPolicy<Config = unknown> {
+  readonly "tool-call"?: PolicyStage<CallPhaseView<Config>>;
 }
 
 /** What a model call asks, before the provider sees it. */
@@ -167,7 +174,7 @@ export type RequestTransform = (request: OutgoingRequest) => OutgoingRequest | P
 /** One per run and process; what has to outlive the process is in state keys. */
 export interface PluginInstance<Config = unknown> {
   readonly hooks?: Hooks<Config>;
-  readonly policy?: Policy<Config>;
+  readonly policy?: ToolPolicy<Config>;
   readonly transform?: RequestTransform;
   /** The run has left this process: it waits, is over, or another one has it. */
   readonly close?: () => void;

@@ -23,6 +23,10 @@ export class Problems {
     }
   }
 
+  get found(): readonly string[] {
+    return this.#found;
+  }
+
   add(problem: string): void {
     this.#found.push(problem);
   }

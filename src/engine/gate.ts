@@ -69,7 +69,10 @@ function allowedBy(ran: Ran): readonly GivenCommand[] | Verdict {
 function milder(order: JudgeOrder, own: Verdict, commands: readonly GivenCommand[]): Verdict {
   if (own.kind === "ask") return own;
   const ask = find(commands, "ask");
-  if (ask && !order.edited) return { kind: "ask", ticket: "approval", prompt: ask.command.prompt, by: ask.plugin };
+  if (ask && !order.edited) {
+    const { prompt, terms } = ask.command;
+    return { kind: "ask", ticket: "approval", prompt, by: ask.plugin, ...(terms ? { terms } : {}) };
+  }
   const set = find(commands, "set-result");
   return set ? { kind: "result", result: valueResult(set.command), by: set.plugin } : own;
 }

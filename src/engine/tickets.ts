@@ -64,13 +64,12 @@ export function openMissingCapability(draft: Draft): void {
   open(draft, { kind: "missing-capability", subject: run, generation: missed + 1, prompt });
 }
 
-export function openPluginTicket(
-  draft: Draft,
-  by: Pick<OpenTicket, "name" | "prompt"> & { readonly plugin: string },
-): void {
+type Asked = Pick<OpenTicket, "name" | "prompt" | "kind" | "terms"> & { readonly plugin: string };
+
+export function openPluginTicket(draft: Draft, { plugin, name, prompt, kind = "input", terms }: Asked): void {
   const { created, plugins } = draft.state;
-  const { plugin, name, prompt } = by;
-  open(draft, { kind: "input", subject: created.identity.run, generation: plugins.opened + 1, prompt, name, plugin });
+  const generation = plugins.opened + 1;
+  open(draft, { kind, subject: created.identity.run, generation, prompt, name, plugin, terms });
 }
 
 export function ticketOf(draft: Draft, call: CallState): TicketRecord | undefined {

@@ -10,7 +10,7 @@ export type AnyHook = Hook<PhaseView>;
 export interface OpenPlugin {
   readonly name: string;
   readonly config: unknown;
-  /** In the order in which they were given; a policy is a hook of the gate. */
+  /** In the order in which they were given. */
   readonly hooks: ReadonlyMap<Phase, readonly AnyHook[]>;
   readonly transform?: RequestTransform;
   /** Never throws. */

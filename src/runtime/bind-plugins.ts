@@ -1,11 +1,11 @@
 /** An agent's plugins behind the port the engine calls: an instance of each per run, and a policy as a hook of the gate. */
 import type { Agent } from "../domain/agent.ts";
 import type { UsedPlugin } from "../domain/agent-plugins.ts";
-import type { Command } from "../domain/command.ts";
 import { HoldfastError } from "../domain/errors.ts";
 import { messageOf } from "../domain/json.ts";
 import { isPhase, type Phase, phases } from "../domain/phase.ts";
-import type { CallPhaseView, PhaseView, PluginInstance, PluginRun, PolicyVerdict } from "../domain/plugin.ts";
+import type { CallPhaseView, PhaseView, PluginInstance, PluginRun } from "../domain/plugin.ts";
+import { ofCall } from "../domain/policy.ts";
 import { isFunction, Problems } from "../domain/problems.ts";
 import { whenKnown } from "../engine/whenever.ts";
 import type { AnyHook, OpenPlugin, PluginRunner } from "../ports/plugin-runner.ts";
@@ -25,7 +25,7 @@ function openPlugin(plugin: UsedPlugin, run: PluginRun): OpenPlugin {
   return {
     name,
     config,
-    hooks: hooksOf(name, instance),
+    hooks: hooksOf(instance),
     ...(transform ? { transform } : {}),
     close() {
       try {
@@ -61,7 +61,7 @@ function isHooks(value: unknown): boolean {
   return isFunction(value) || (Array.isArray(value) && value.every(isFunction));
 }
 
-function hooksOf(name: string, { hooks = {}, policy }: PluginInstance): ReadonlyMap<Phase, readonly AnyHook[]> {
+function hooksOf({ hooks = {}, policy }: PluginInstance): ReadonlyMap<Phase, readonly AnyHook[]> {
   const byPhase = new Map<Phase, readonly AnyHook[]>();
   for (const [phase, given] of Object.entries(hooks)) {
     if (!isPhase(phase) || given === undefined) continue;
@@ -70,19 +70,7 @@ function hooksOf(name: string, { hooks = {}, policy }: PluginInstance): Readonly
   }
   const judge = policy?.["tool-call"];
   if (!judge) return byPhase;
-  const gate: AnyHook = (view: PhaseView) =>
-    whenKnown(judge(view as CallPhaseView), (verdict) => commandOf(verdict, name)) as ReturnType<AnyHook>;
+  const gate: AnyHook = (view: PhaseView) => whenKnown(judge(view as CallPhaseView), ofCall) as ReturnType<AnyHook>;
   byPhase.set("tool-gate", [gate, ...(byPhase.get("tool-gate") ?? [])]);
   return byPhase;
-}
-
-function commandOf(verdict: PolicyVerdict, name: string): Command | undefined {
-  if (verdict === "allow") return undefined;
-  if (typeof verdict === "object" && verdict !== null) {
-    if ("deny" in verdict) return { type: "deny", reason: verdict.deny, ...(verdict.stop ? { stop: true } : {}) };
-    if ("ask" in verdict) return { type: "ask", prompt: verdict.ask };
-    if ("modify" in verdict) return { type: "patch-input", input: verdict.modify };
-  }
-  // Only a plain "allow" lets a call through.
-  throw new TypeError(`the policy of ${name} answered ${messageOf(verdict)} instead of allow, deny, ask or modify`);
 }

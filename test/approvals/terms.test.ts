@@ -101,7 +101,10 @@ onEveryStore((freshStore) => {
   });
 
   test("A3 from the escalation on others may answer too", async () => {
-    const approval = { audience: { principals: ["ana"] }, escalate: { afterMs: minute, audience: { roles: ["boss"] } } };
+    const approval = {
+      audience: { principals: ["ana"] },
+      escalate: { afterMs: minute, audience: { roles: ["boss"] } },
+    };
     const { t, run, ticket } = await asked(approval);
     await using _closing = t;
     const boss = { by: "dee", roles: ["boss"] };
@@ -120,7 +123,10 @@ test.each([
   [{ onExpiry: "approve" }, "approval.onExpiry: needs answerWithinMs"],
   [{ answerWithinMs: 5, onExpiry: "shrug" }, "approval.onExpiry: must be one of"],
   [{ escalate: { afterMs: 5, audience: { roles: ["boss"] } } }, "approval.escalate: needs an audience"],
-  [{ audience: { roles: ["a"] }, escalate: { audience: { roles: ["boss"] } } }, "approval.escalate.afterMs: must be given"],
+  [
+    { audience: { roles: ["a"] }, escalate: { audience: { roles: ["boss"] } } },
+    "approval.escalate.afterMs: must be given",
+  ],
 ])("wrong terms are named: %o", (approval, problem) => {
   expect(() => wiring(approval)).toThrow(problem);
 });

@@ -16,6 +16,7 @@ const surface = {
       "jsonSchema",
       "memory",
       "plugin",
+      "policy",
       "runWorker",
       "stateKey",
       "tellModel",

@@ -78,10 +78,10 @@ test.each(wrong)("%s: %o is refused by name", (name, value, problem) => {
   expect(refusalOf({ ...good, [name]: value }).problems).toEqual([expect.stringContaining(problem)]);
 });
 
-test.each(["delegates", "policy", "temperature"])("what is not built is refused: %s", (name) => {
+test.each(["delegates", "temperature"])("what is not built is refused: %s", (name) => {
   const { problems } = refusalOf({ ...good, [name]: {} });
   expect(problems).toEqual([
-    `${name}: unknown option; known are name, version, model, instructions, tools, context, output, repairs, onInvalid, plugins, budget`,
+    `${name}: unknown option; known are name, version, model, instructions, tools, context, output, repairs, onInvalid, policy, plugins, budget`,
   ]);
 });
 

@@ -57,6 +57,12 @@ const whole: Whole<Omit<DeclaredManifest, "instructions" | "context">> & {
       onUnknown: "ask",
       reconciles: false,
       transaction: "sqlite",
+      approval: {
+        audience: { principals: ["ana"], roles: ["boss"] },
+        answerWithinMs: 1_000,
+        onExpiry: "reject",
+        escalate: { afterMs: 500, audience: { principals: ["dee"], roles: ["owner"] } },
+      },
       writes: ["notes"],
     },
   ],
