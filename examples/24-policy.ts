@@ -44,8 +44,9 @@ await using runtime = await createRuntime({ agents: [clerk] });
 const run = await runtime.start(clerk, "Pay invoice i-7");
 await run.idle();
 const [ticket] = await runtime.tickets.list({ tool: pay, status: "open" });
+if (ticket?.kind !== "approval") throw new Error("The call should wait for an approval");
 const itself = await ticket
-  ?.approve({ by: "clerk" })
+  .approve({ by: "clerk" })
   .catch((cause: unknown) => isHoldfastError(cause, "answer-not-allowed"));
 
 // #region answer
