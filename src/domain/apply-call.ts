@@ -144,7 +144,7 @@ export function applyDecision(state: RunState, entry: EntryStamp & TicketDecided
 }
 
 function endsRun(decision: Decision): boolean {
-  return decision.kind === "cancel-run" || (decision.kind === "expired" && decision.then === "cancel-run");
+  return decision.kind === "cancel-run" || (decision.kind === "expired" && decision.counts === "cancel-run");
 }
 
 /** The engine may close any ticket and settles its timers; everything else is the kind's own verb. */
@@ -186,7 +186,7 @@ function decideCall(call: CallState, ticket: TicketRecord, entry: Entry & Ticket
     case "closed":
       return conclude(made, closedResult(ticket));
     case "expired":
-      if (decision.then === "approve") return { ...made, status: "ready" };
+      if (decision.counts === "approve") return { ...made, status: "ready" };
       return conclude(made, errorResult("rejected", "Nobody answered in time"));
     case "release":
     case "elapsed":

@@ -161,7 +161,7 @@ function terms(given: ApprovalTerms | undefined): { readonly terms?: ApprovalTer
 /** V2: only a plain approval lets the run go on. */
 function afterAnswer({ ticket, decision, by }: DecisionView, name: string): Command | undefined {
   if (ticket.plugin !== `policy-${name}`.slice(0, 64) || ticket.call !== undefined) return undefined;
-  const isYes = decision.kind === "approve" || (decision.kind === "expired" && decision.then === "approve");
+  const isYes = decision.kind === "approve" || (decision.kind === "expired" && decision.counts === "approve");
   if (isYes) return undefined;
   const why = decision.kind === "reject" ? decision.reason : "nobody answered in time";
   return { type: "stop", code: "policy.rejected", detail: `policy.rejected by ${by}: ${why}`, outcome: "blocked" };

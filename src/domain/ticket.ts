@@ -65,7 +65,7 @@ export type Decision =
 export type EngineDecision =
   | { readonly kind: "elapsed" }
   /** Nobody answered in time: what was said for that case. */
-  | { readonly kind: "expired"; readonly then: OnExpiry }
+  | { readonly kind: "expired"; readonly counts: OnExpiry }
   | { readonly kind: "closed"; readonly why: ClosedWhy };
 
 /** A ticket that the engine closed because nobody can answer it any more, or because what was missing was found. */

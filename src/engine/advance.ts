@@ -73,7 +73,7 @@ function dropCalls(draft: Draft, reason: string): void {
 function settleTimers(draft: Draft): void {
   for (const { id, dueAt, answerBy, onExpiry = "reject" } of draft.state.tickets) {
     if (answerBy !== undefined && answerBy <= draft.at.now) {
-      const decision = { kind: "expired", then: onExpiry } as const;
+      const decision = { kind: "expired", counts: onExpiry } as const;
       act(draft, { type: "ticket-decided", ticket: id, decision, by: engine, key: `${id}.expired` });
     }
     if (dueAt === undefined) continue;

@@ -60,10 +60,10 @@ onEveryStore((freshStore) => {
   });
 
   test.each([
-    ["reject", [], "Nobody answered in time", "completed"],
-    ["approve", ["wired 5"], "wired", "completed"],
-    ["cancel-run", [], "", "cancelled"],
-  ] as const)("A2 nobody answers: %s counts, once", async (onExpiry, effects, said, outcome) => {
+    ["reject", { effects: [], said: "Nobody answered in time", outcome: "completed" }],
+    ["approve", { effects: ["wired 5"], said: "wired", outcome: "completed" }],
+    ["cancel-run", { effects: [], said: "", outcome: "cancelled" }],
+  ] as const)("A2 nobody answers: %s counts, once", async (onExpiry, { effects, said, outcome }) => {
     const { t, run, ran } = await asked({ answerWithinMs: minute, onExpiry });
     await using _closing = t;
     await t.advance(minute - 1);

@@ -66,7 +66,7 @@ const sample: Readonly<Record<DecisionKind, Decision>> = {
   release: { kind: "release" },
   "cancel-run": { kind: "cancel-run" },
   elapsed: { kind: "elapsed" },
-  expired: { kind: "expired", then: "reject" },
+  expired: { kind: "expired", counts: "reject" },
   closed: { kind: "closed", why: "cancelled" },
 };
 
