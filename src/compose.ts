@@ -3,7 +3,8 @@ import { createInProcessBackend } from "./backends/in-process.ts";
 import { createInMemoryBus } from "./buses/in-memory.ts";
 import { startCaretaker } from "./dispatchers/claiming/caretaker.ts";
 import { createClaimingDispatcher } from "./dispatchers/claiming/claiming.ts";
-import { createOutboxRelay } from "./dispatchers/outbox-relay.ts";
+import { createOutboxRelay } from "./dispatchers/outbox/outbox-relay.ts";
+import { createSinkRelay } from "./dispatchers/outbox/sink-relay.ts";
 import { createRetention } from "./dispatchers/retention.ts";
 import { defaultScope, parseId, type Scope } from "./domain/ids.ts";
 import type { BoundAgent, EngineDeps } from "./engine/deps.ts";
@@ -50,6 +51,7 @@ export interface WorkerPart {
   readonly live: Live;
   readonly counts: Counts;
   readonly agentNames: readonly string[];
+  readonly sinkNames: readonly string[];
   /** Stops claiming, gives every run back, then closes the ports. */
   close(): Promise<void>;
 }
@@ -87,6 +89,8 @@ export function composeWorker(
   const chores: { close(): Promise<void> }[] = [];
   const relayed = claiming.scopes === "all" ? [scope] : claiming.scopes;
   if (dispatcher) chores.push(dispatcher, createOutboxRelay({ ...worker, scopes: relayed }));
+  const { sinks = {} } = settings;
+  if (dispatcher) chores.push(createSinkRelay({ ...worker, scopes: relayed, sinks }));
   if (dispatcher && settings.retention) chores.push(createRetention({ ...worker, ...settings.retention }));
   if (dispatcher && !settings.isUnattended)
     chores.push(startCaretaker({ ...worker, ...claiming, unservedMs: engine.limits.unservedMs }, advance));
@@ -97,7 +101,7 @@ export function composeWorker(
       await closeBoth(ports);
     }
   }
-  return { scope, live, counts, agentNames, close };
+  return { scope, live, counts, agentNames, sinkNames: Object.keys(sinks), close };
 }
 
 /** Its own, and those it was given besides. */

@@ -6,7 +6,14 @@ export { type Agent, type AgentOptions, agent } from "./domain/agent.ts";
 export type { ApprovalTerms, Audience } from "./domain/approval.ts";
 export type { Command, ContextMessage } from "./domain/command.ts";
 export type { Delta, MessagePartial, MessageRetracted } from "./domain/delta.ts";
-export { type ErrorCode, errorCatalogue, HoldfastError, isHoldfastError, ToolFailure } from "./domain/errors.ts";
+export {
+  type ErrorCode,
+  errorCatalogue,
+  HoldfastError,
+  isHoldfastError,
+  SinkRefusal,
+  ToolFailure,
+} from "./domain/errors.ts";
 export type { RunEvent } from "./domain/event.ts";
 export type { EventFilter } from "./domain/event-filter.ts";
 export type { InputId, RunId, Scope, ThreadId, TicketId } from "./domain/ids.ts";
@@ -36,6 +43,7 @@ export {
 export { type Policy, type PolicyOptions, policy } from "./domain/policy.ts";
 export type { Outcome } from "./domain/run.ts";
 export type { RunView } from "./domain/run-view.ts";
+export type { SinkMessage, SinkOutcome } from "./domain/sink-message.ts";
 export { type MergedKey, type StateKey, type StateKeyOptions, stateKey } from "./domain/state-key.ts";
 export type { Decision, TicketKind } from "./domain/ticket.ts";
 export {
@@ -50,6 +58,7 @@ export {
 export type { RuntimeOptions, WorkerOptions } from "./options.ts";
 export { jsonSchema } from "./platform/json-schema.ts";
 export type { Model, ModelPart, ModelRequest } from "./ports/provider.ts";
+export type { Sink, SinkContext } from "./ports/sink.ts";
 export type { EvidenceRow, StoreDefinition } from "./ports/store.ts";
 export type { ListedRun, PlacedMessage } from "./ports/thread-store.ts";
 export { runWorker } from "./run-worker.ts";
@@ -79,4 +88,5 @@ export type {
 } from "./runtime/runtime.ts";
 export type { StateOptions, StateSnapshot } from "./runtime/state.ts";
 export type { CreateThread, Thread, Threads } from "./runtime/thread-shapes.ts";
+export { jsonlSink } from "./sinks/jsonl.ts";
 export { memory } from "./stores/memory/memory.ts";

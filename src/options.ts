@@ -4,11 +4,13 @@ import type { Agent } from "./domain/agent.ts";
 import { HoldfastError } from "./domain/errors.ts";
 import { idProblem } from "./domain/ids.ts";
 import { isFunction, Problems } from "./domain/problems.ts";
+import { toolNamePattern } from "./domain/tool.ts";
 import { defaultLimits, type EngineLimits } from "./engine/limits.ts";
 import { nodeProblem } from "./platform/node-version.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Ids } from "./ports/ids.ts";
 import type { Logger } from "./ports/logger.ts";
+import type { Sink, Sinks } from "./ports/sink.ts";
 import type { StoreDefinition } from "./ports/store.ts";
 import { memory } from "./stores/memory/memory.ts";
 
@@ -39,6 +41,8 @@ export interface WorkerOptions {
   readonly limits?: Partial<EngineLimits>;
   /** Finished runs are erased when they are old; kept for ever unless said. */
   readonly retention?: RetentionPolicy;
+  /** Who can be told how runs end, by the names that agents give. */
+  readonly sinks?: Sinks;
 }
 
 export interface RuntimeOptions extends Partial<WorkerOptions> {
@@ -62,6 +66,7 @@ const workerOptions = [
   "closeGraceMs",
   "limits",
   "retention",
+  "sinks",
 ] as const satisfies readonly (keyof WorkerOptions)[];
 
 const day = 24 * 60 * 60_000;
@@ -116,6 +121,7 @@ function check(options: RuntimeOptions, problems: Problems): readonly Agent<unkn
   checkPerAgent(options?.concurrencyPerAgent, agents, problems);
   checkRetention(options ?? {}, problems);
   checkTransactions(options ?? {}, problems);
+  checkSinks(options?.sinks, agents, problems);
   return agents;
 }
 
@@ -153,6 +159,33 @@ function checkRetention({ retention, agents = [] }: RuntimeOptions, problems: Pr
   inner.integer("everyMs", 1, 366 * day);
   problems.include("retention", inner);
   if (agents.length === 0) problems.add("retention: needs agents: only a process that runs some erases old runs");
+}
+
+function checkSinks(sinks: unknown, agents: readonly Agent<unknown>[], problems: Problems): void {
+  const given = typeof sinks === "object" && sinks !== null && !Array.isArray(sinks) ? sinks : {};
+  if (sinks !== undefined && given !== sinks) problems.add("sinks: must be an object: sinks by name");
+  for (const [name, sink] of Object.entries(given)) {
+    if (!toolNamePattern.test(name)) problems.add(`sinks.${name}: the name must match ${toolNamePattern}`);
+    checkSink(name, sink, problems);
+  }
+  if (Object.keys(given).length > 0 && agents.length === 0) {
+    problems.add("sinks: needs agents: only a process that runs some delivers");
+  }
+  // L8: whoever is named is there before anything runs.
+  for (const agent of agents) {
+    for (const name of agent?.sinks ?? []) {
+      if (Object.hasOwn(given, name)) continue;
+      problems.add(`sinks: agent ${agent.name} tells sink ${name}, which is not here; give sinks: { ${name}: … }`);
+    }
+  }
+}
+
+function checkSink(name: string, sink: unknown, problems: Problems): void {
+  const inner = new Problems(sink, ["deliver", "timeoutMs", "attempts"] satisfies (keyof Sink)[]);
+  inner.check("deliver", isFunction, "must be a function of the message and its context");
+  inner.integer("timeoutMs", 1, day);
+  inner.integer("attempts", 1, mostRuns);
+  problems.include(`sinks.${name}`, inner);
 }
 
 /** L8: a tool that cannot write where it was made to is refused before anything runs. */

@@ -24,6 +24,8 @@ export interface Agent<Output = string, Context = unknown> {
   readonly contextSchema?: JsonObject;
   readonly output?: AgentOutput;
   readonly budget: RunBudget;
+  /** Who is told how its runs end: sinks by name, sorted. */
+  readonly sinks: readonly string[];
   /** In the order in which they are asked. Their tools are among `tools`. */
   readonly plugins: readonly UsedPlugin[];
   /** Every state key that its plugins and tools write, by name. */
@@ -67,6 +69,8 @@ export interface AgentOptions<
   /** Plugins with their configs, in the order in which they are asked. */
   readonly plugins?: readonly ConfiguredPlugin[];
   readonly budget?: BudgetOptions;
+  /** Names of sinks that are told the output and the end of each run. Every worker with this agent must have them. */
+  readonly sinks?: readonly string[];
 }
 
 const optionNames = [
@@ -82,6 +86,7 @@ const optionNames = [
   "policy",
   "plugins",
   "budget",
+  "sinks",
 ];
 const defaultSteps = 50;
 const maxSteps = 1_000_000;
@@ -118,6 +123,7 @@ export function agent<
   );
   checkTools(tools, problems);
   const budget = checkBudget(options?.budget, options?.model, problems);
+  const sinks = checkSinks(options?.sinks, problems);
   problems.refuse("invalid-agent", `Agent ${shown(options?.name)} cannot be defined`);
   const { name, model, context, version = "1" } = options;
   return {
@@ -131,6 +137,7 @@ export function agent<
     ...(context && contextSchema ? { context, contextSchema } : {}),
     ...(output ? { output } : {}),
     budget,
+    sinks,
   };
 }
 
@@ -187,4 +194,19 @@ function isMoney(usd: unknown): boolean {
 function hasPrices(model: DescribedModel | undefined): boolean {
   const { inputPerMillion, outputPerMillion } = model?.description?.prices ?? {};
   return [inputPerMillion, outputPerMillion].every((price) => Number.isFinite(price) && Number(price) >= 0);
+}
+
+/** Sorted: their order means nothing. */
+function checkSinks(sinks: unknown, problems: Problems): readonly string[] {
+  if (sinks === undefined) return [];
+  if (!Array.isArray(sinks)) {
+    problems.add("sinks: must be a list of names");
+    return [];
+  }
+  for (const [index, name] of (sinks as unknown[]).entries()) {
+    if (typeof name !== "string" || !toolNamePattern.test(name)) {
+      problems.add(`sinks[${index}]: must match ${toolNamePattern}`);
+    } else if (sinks.indexOf(name) !== index) problems.add(`sinks[${index}]: the name ${name} is used twice`);
+  }
+  return [...(sinks as string[])].sort();
 }

@@ -28,6 +28,8 @@ export interface RunCreated {
   /** Higher ones are claimed first; 0 unless said. */
   readonly priority?: number;
   readonly context?: JsonValue;
+  /** Who is told how it ends, by name; nobody unless said. */
+  readonly sinks?: readonly string[];
   /** Lineage of a fork: the run it was taken from, before that step. */
   readonly forkedFrom?: { readonly run: RunId; readonly step: number };
 }

@@ -224,3 +224,17 @@ export class ToolFailure extends Error {
 export function isToolFailure(value: unknown): value is ToolFailure {
   return carries(value, "~toolFailure");
 }
+
+/** Thrown by a sink to say: I will never take this message. Any other throw means: later. */
+export class SinkRefusal extends Error {
+  readonly "~sinkRefusal" = true;
+
+  constructor(message: string, options: { readonly cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.name = "SinkRefusal";
+  }
+}
+
+export function isSinkRefusal(value: unknown): value is SinkRefusal {
+  return carries(value, "~sinkRefusal");
+}

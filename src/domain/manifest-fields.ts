@@ -64,6 +64,7 @@ export const manifestFields: Readonly<Record<string, Field>> = {
   "budget.wallTimeMs": behavioural("the budget of time"),
   "budget.tokens": behavioural("the budget of tokens"),
   "budget.microUsd": behavioural("the budget of money, in millionths of a US dollar"),
+  sinks: behavioural("the sinks that are told how runs end"),
   "declaredBy.holdfast": volatile("the version of Holdfast that declared it"),
 };
 

@@ -37,6 +37,8 @@ export interface DeclaredManifest {
   /** Sorted by name; absent when there are none. */
   readonly state?: readonly Pick<StateKeyFacts, "name" | "scope" | "version" | "merge">[];
   readonly budget: RunBudget;
+  /** Sorted; absent when there are none. */
+  readonly sinks?: readonly string[];
   /** Volatile: who was the first to declare exactly this. */
   readonly declaredBy: { readonly holdfast: string };
 }
@@ -108,6 +110,7 @@ export function declare(agent: Agent<unknown>): DeclaredManifest {
     ...(agent.plugins.length > 0 ? { plugins: agent.plugins.map(declaredPlugin) } : {}),
     ...(agent.stateKeys.length > 0 ? { state: agent.stateKeys.map(declaredKey) } : {}),
     budget: agent.budget,
+    ...(agent.sinks.length > 0 ? { sinks: agent.sinks } : {}),
     declaredBy,
   };
 }

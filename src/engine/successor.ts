@@ -59,7 +59,7 @@ interface Born {
 
 /** As the ended run was made, save for who asked and what for; its time begins anew. */
 function createdAfter({ created }: RunState, { successor, input, deps }: Born): RunCreated {
-  const { identity, manifest, budget, context, priority } = created;
+  const { identity, manifest, budget, context, priority, sinks } = created;
   const { run, rootRun } = identity;
   const key = successorKey(run, (text) => deps.hash.sha256(text));
   return {
@@ -78,5 +78,6 @@ function createdAfter({ created }: RunState, { successor, input, deps }: Born): 
     ...(budget.wallTimeMs === undefined ? {} : { deadlineAt: deps.clock.now() + budget.wallTimeMs }),
     ...(priority === undefined ? {} : { priority }),
     ...(context === undefined ? {} : { context }),
+    ...(sinks === undefined ? {} : { sinks }),
   };
 }

@@ -35,7 +35,7 @@ export async function write(running: Running, next: Next): Promise<"written" | "
   const position = started ? state.position + state.appended : claim.threadPosition;
   const successor = await successorOf(next, { transcript: running.loaded.transcript, deps, signal: held.lost });
   const born = successor ? { successor } : {};
-  const sent = deliveriesOf(next.entries, key);
+  const sent = deliveriesOf(next, { ...key, now: deps.clock.now() });
   const answer = await commit({ ...key, entries: next.entries, position, ...born, ...sent }, deps, held.lost);
   if (answer.kind === "fenced") return "fenced";
   takeEntries(running, answer.entries);

@@ -22,6 +22,7 @@ export interface Parts extends Omit<Desk, "closed"> {
   readonly counts: Counts;
   /** Agents this process has the code of. */
   readonly agentNames: readonly string[];
+  readonly sinkNames: readonly string[];
   /** Closes what the composition root has opened. */
   readonly shutDown: () => Promise<void>;
 }
@@ -70,6 +71,7 @@ export function assembleRuntime(parts: Parts): Runtime {
       },
       ...createRunLists(desk),
     },
+    sinks: parts.sinkNames,
     tickets: createTickets(desk),
     threads: createThreads(desk),
     async *watch(filter = {}, options = {}) {

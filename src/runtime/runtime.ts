@@ -306,6 +306,8 @@ export interface Runtime {
   /** What a run of this agent would be started with. */
   manifest(agent: Agent<unknown>): Manifest;
   readonly runs: Runs;
+  /** Names of the sinks that this process delivers to. */
+  readonly sinks: readonly string[];
   readonly tickets: Tickets;
   readonly threads: Threads;
   /** Events of many runs, in an order that never changes once read. */

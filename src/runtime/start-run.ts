@@ -101,6 +101,7 @@ async function prepare(agent: Agent<unknown>, request: StartRequest, desk: Desk)
     ...(startAt === undefined ? {} : { startAt }),
     ...(priority === undefined || priority === 0 ? {} : { priority }),
     ...(context === undefined ? {} : { context }),
+    ...(agent.sinks.length === 0 ? {} : { sinks: agent.sinks }),
     ...(forkedFrom === undefined ? {} : { forkedFrom }),
   };
   const asked = {

@@ -28,7 +28,7 @@ function refusalOf(options: unknown): HoldfastError {
 }
 
 test("the smallest agent has no tools and fifty steps", () => {
-  expect(agent(good)).toEqual({ ...good, version: "1", tools: [], plugins: [], stateKeys: [], budget: { steps: 50 } });
+  expect(agent(good)).toEqual({ ...good, version: "1", tools: [], plugins: [], stateKeys: [], sinks: [], budget: { steps: 50 } });
 });
 
 test("every option arrives where it is read", () => {
@@ -81,7 +81,7 @@ test.each(wrong)("%s: %o is refused by name", (name, value, problem) => {
 test.each(["delegates", "temperature"])("what is not built is refused: %s", (name) => {
   const { problems } = refusalOf({ ...good, [name]: {} });
   expect(problems).toEqual([
-    `${name}: unknown option; known are name, version, model, instructions, tools, context, output, repairs, onInvalid, policy, plugins, budget`,
+    `${name}: unknown option; known are name, version, model, instructions, tools, context, output, repairs, onInvalid, policy, plugins, budget, sinks`,
   ]);
 });
 

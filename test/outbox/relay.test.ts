@@ -1,7 +1,8 @@
 /** The outbox relay: R1–R4. */
 import { expect, onTestFinished, test } from "vitest";
 import { createInMemoryBus } from "../../src/buses/in-memory.ts";
-import { createOutboxRelay, type Relay } from "../../src/dispatchers/outbox-relay.ts";
+import type { Relay } from "../../src/dispatchers/outbox/lane.ts";
+import { createOutboxRelay } from "../../src/dispatchers/outbox/outbox-relay.ts";
 import type { Hint } from "../../src/ports/bus.ts";
 import type { Delivery } from "../../src/ports/outbox-store.ts";
 import type { Store, StoreDefinition } from "../../src/ports/store.ts";

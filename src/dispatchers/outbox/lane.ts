@@ -1,0 +1,102 @@
+/**
+ * One lane of the outbox: deliveries to runs, or to one sink. The store says what is due and to whom it is leased; what
+ * carrying means, the lane's owner says.
+ */
+import type { Scope } from "../../domain/ids.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Logger } from "../../ports/logger.ts";
+import type { DeliveryEnd, TakenDelivery } from "../../ports/outbox-store.ts";
+import type { Store } from "../../ports/store.ts";
+
+export interface LaneOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly scopes: readonly Scope[];
+  /** How long a row is hidden from others while it is carried. */
+  readonly leaseMs: number;
+  readonly pollMs: number;
+  /** How many are carried at once. */
+  readonly batch: number;
+  /** Deliveries to runs unless said. */
+  readonly sink?: string;
+}
+
+export interface Relay {
+  /** Returns when nothing is being carried any more. */
+  close(): Promise<void>;
+}
+
+/** Never throws: whatever happens is an end of some kind. */
+export type Carry = (taken: TakenDelivery) => Promise<DeliveryEnd>;
+
+export function serveLane(options: LaneOptions, carry: Carry): Relay {
+  const stop = new AbortController();
+  const carrying = serve({ ...options, carry }, stop.signal);
+  return {
+    close: () => {
+      stop.abort();
+      return carrying;
+    },
+  };
+}
+
+interface Lane extends LaneOptions {
+  readonly carry: Carry;
+}
+
+/** One loop, one timer. */
+async function serve(lane: Lane, stop: AbortSignal): Promise<void> {
+  while (!stop.aborted) {
+    let pauseMs = lane.pollMs;
+    for (const scope of lane.scopes) {
+      if (stop.aborted) return;
+      pauseMs = Math.min(pauseMs, await carrySome(scope, lane));
+    }
+    if (pauseMs > 0) await lane.clock.sleep(pauseMs, stop);
+  }
+}
+
+/** Answers how long to wait before the next look. */
+async function carrySome(scope: Scope, lane: Lane): Promise<number> {
+  const { store, clock, leaseMs, pollMs, logger, batch } = lane;
+  const place = { scope, ...(lane.sink === undefined ? {} : { sink: lane.sink }) };
+  try {
+    const due = await store.nextDelivery(place);
+    const waitMs = due === undefined ? pollMs : due - clock.now();
+    if (waitMs > 0) return Math.min(pollMs, waitMs);
+    const taken = await store.takeDeliveries({ ...place, leaseMs, limit: batch });
+    await Promise.all(taken.map((each) => carryOne(each, lane)));
+    return taken.length === 0 ? pollMs : 0; // nothing, where this clock saw something due: others took it, or it runs ahead
+  } catch (cause) {
+    logger.warn("Deliveries could not be read; it is tried again", { ...place, cause: String(cause) });
+    return pollMs;
+  }
+}
+
+async function carryOne(taken: TakenDelivery, { carry, store, logger, sink }: Lane): Promise<void> {
+  const end = await carry(taken);
+  if (end.how === "dead") {
+    const { run, seq, index, attempt: attempts } = end;
+    // What a sink throws may repeat what it was told: that stays with the run.
+    const about = sink === undefined ? { error: end.error } : { sink };
+    logger.warn(`A delivery of run ${run} is given up; its evidence says why`, { seq, index, attempts, ...about });
+  }
+  try {
+    await store.endDelivery(end);
+  } catch (cause) {
+    logger.note(`A delivery of run ${end.run} is carried again when its lease has run out`, { cause: String(cause) });
+  }
+}
+
+export type Place = Omit<TakenDelivery, "delivery">;
+
+const firstPauseMs = 1_000;
+const longestPauseMs = 300_000;
+
+/** Put off with growing pauses, and given up after so many attempts. */
+export function later(place: Place, error: string, mostAttempts: number): DeliveryEnd {
+  if (place.attempt >= mostAttempts) return { ...place, how: "dead", error };
+  const delayMs = Math.min(longestPauseMs, firstPauseMs * 2 ** (place.attempt - 1));
+  return { ...place, how: "put-off", delayMs, error };
+}
