@@ -80,7 +80,8 @@ async function begin(
   const probe = openProbe(cuts[life.number], around?.());
   const world = life.shared.view({ isDead: probe.isDead, clock });
   const agents = scenario.agents(world);
-  const settings = { leaseMs, pollMs: 60_000, ...scenario.settings, scope };
+  const sinks = scenario.sinks?.(world) ?? {};
+  const settings = { leaseMs, pollMs: 60_000, ...scenario.settings, scope, sinks };
   const { runtime } = await startProcess({
     store: { name: "shared", open: async () => store },
     agents,
@@ -217,6 +218,7 @@ async function allDone(life: Life): Promise<boolean> {
   for (const run of allBirths(life)) {
     const row = await store.run({ scope, run });
     if (row && row.status !== "done") return false;
+    if (row && (await store.deliveries({ scope, run })).length > 0) return false;
   }
   return true;
 }

@@ -1,6 +1,7 @@
 /** A scenario of the crash kit: agents, and a script that plays their callers. */
 import type { RuntimeSettings } from "../compose.ts";
 import type { Agent } from "../domain/agent.ts";
+import type { Sinks } from "../ports/sink.ts";
 import type { Post, PostAnswer, RunRow } from "../ports/store.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { World } from "./crash-world.ts";
@@ -44,6 +45,8 @@ export interface CrashScenario {
    * key: `start(…, { key })`, `cancel({ key })`, a decision's `key`. It may return before the runs have ended.
    */
   readonly script: (context: ScriptContext) => Promise<void>;
+  /** As agents: called once per process. */
+  readonly sinks?: (world: World) => Sinks;
   readonly settings?: Omit<RuntimeSettings, "scope">;
   /** The script itself answers a call's first so many unknown-outcome tickets; later ones are marked done. */
   readonly unknownsAnsweredByScript?: number;

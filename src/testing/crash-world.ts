@@ -18,14 +18,17 @@ export interface WorldEffect {
   readonly at: number;
 }
 
-/** What a scenario's tools and script see of the outside. */
+/** Who asks for it: a tool's context, or what stands for one. */
+export type Caller = Pick<ToolContext, "runId" | "callId" | "idempotencyKey">;
+
+/** What a scenario's tools, sinks and script see of the outside. */
 export interface World {
   /** Happens every time it is asked for, as with a receiver that knows no keys. */
-  act(tool: string, context: ToolContext, result: JsonValue): Promise<JsonValue>;
+  act(tool: string, context: Caller, result: JsonValue): Promise<JsonValue>;
   /** A receiver that knows keys: the second request with a key gets the first answer, and nothing happens. */
-  actByKey(tool: string, context: ToolContext, result: JsonValue): Promise<JsonValue>;
+  actByKey(tool: string, context: Caller, result: JsonValue): Promise<JsonValue>;
   /** As `act`, but what was asked for happens only after `ms`, whatever becomes of the process that asked. */
-  actSlowly(tool: string, context: ToolContext, slowly: { result: JsonValue; ms: number }): Promise<JsonValue>;
+  actSlowly(tool: string, context: Caller, slowly: { result: JsonValue; ms: number }): Promise<JsonValue>;
   /** What a tool's `reconcile` asks: did the call with this key take effect? */
   find(key: string): Promise<Reconciled>;
   /** What has happened by now. */
@@ -54,7 +57,7 @@ export function createWorld(): SharedWorld {
   const opened = new Set<string>();
   const listeners = new Set<() => void>();
 
-  function add(context: ToolContext, effect: Pick<WorldEffect, "tool" | "result" | "at">): JsonValue {
+  function add(context: Caller, effect: Pick<WorldEffect, "tool" | "result" | "at">): JsonValue {
     effects.push({ ...effect, run: context.runId, call: context.callId, key: context.idempotencyKey });
     return effect.result;
   }

@@ -1,5 +1,5 @@
 /**
- * Every call of the engine to the outside passes here: store, bus, clock, model, tools, plugins.
+ * Every call of the engine to the outside passes here: store, bus, clock, model, tools, plugins, sinks.
  * A cut, a fault, a mutant and a seeded scheduler are all one function of this shape.
  * (A judge that answers at once is not a wait, and is left alone.)
  */
@@ -7,10 +7,11 @@ import type { RuntimePorts } from "../compose.ts";
 import type { BoundAgent } from "../engine/deps.ts";
 import { isAwaitable } from "../engine/whenever.ts";
 import type { AnyHook, OpenPlugin, PluginRunner } from "../ports/plugin-runner.ts";
+import type { Sinks } from "../ports/sink.ts";
 import type { Store } from "../ports/store.ts";
 
 export interface PortCall {
-  readonly port: "store" | "bus" | "clock" | "model" | "tool" | "plugin";
+  readonly port: "store" | "bus" | "clock" | "model" | "tool" | "plugin" | "sink";
   readonly method: string;
   readonly args: readonly unknown[];
 }
@@ -51,6 +52,17 @@ export function interceptStore(store: Store, intercept: Intercept): Store {
   }
   if (store.now) wrapped.now = () => store.now?.(); // not a wait: a promise in its place would be no time at all
   return wrapped as unknown as Store;
+}
+
+export function interceptSinks(sinks: Sinks, intercept: Intercept): Sinks {
+  const wrapped = Object.entries(sinks).map(([name, sink]) => {
+    const deliver: typeof sink.deliver = (message, context) =>
+      intercept({ port: "sink", method: "deliver", args: [name, message, context] }, async () =>
+        sink.deliver(message, context),
+      );
+    return [name, { ...sink, deliver }] as const;
+  });
+  return Object.fromEntries(wrapped);
 }
 
 export function interceptAgent(agent: BoundAgent, intercepts: CodeIntercepts): BoundAgent {

@@ -11,7 +11,14 @@ import type { Logger } from "../ports/logger.ts";
 import type { StoreDefinition } from "../ports/store.ts";
 import { bindAgent } from "../runtime/bind-agent.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { type Intercept, type InterceptNow, interceptAgent, interceptPorts, interceptStore } from "./intercept.ts";
+import {
+  type Intercept,
+  type InterceptNow,
+  interceptAgent,
+  interceptPorts,
+  interceptSinks,
+  interceptStore,
+} from "./intercept.ts";
 
 export interface ProcessOptions {
   readonly store: StoreDefinition;
@@ -89,7 +96,9 @@ export async function startProcess(options: ProcessOptions): Promise<TestProcess
     schemas: createAjvChecker(),
   };
   const agents = options.agents.map((each) => interceptAgent(bindAgent(each), { wait: guard, now: guardNow }));
-  const runtime = composeRuntime(interceptPorts(real, guard), agents, { ...options.settings, isUnattended: true });
+  const sinks = interceptSinks(options.settings?.sinks ?? {}, guard);
+  const settings = { ...options.settings, sinks, isUnattended: true };
+  const runtime = composeRuntime(interceptPorts(real, guard), agents, settings);
   return {
     runtime,
     kill: () => {

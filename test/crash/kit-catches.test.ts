@@ -1,6 +1,6 @@
 /** The kit is itself put to the test: what is broken on purpose must be found, and only then. */
 import { expect, test } from "vitest";
-import { type Command, type PhaseView, plugin } from "../../src/index.ts";
+import { type Command, type PhaseView, plugin, type ToolContext } from "../../src/index.ts";
 import type { Commit, CommitAnswer, Snapshot } from "../../src/ports/store.ts";
 import { type CrashOptions, crashEverywhere } from "../../src/testing/crash-kit.ts";
 import type { CrashScenario } from "../../src/testing/crash-scenario.ts";
@@ -47,7 +47,7 @@ test("the kit catches a key that changes with the process", async () => {
   const forgetful = (real: World): World => ({
     ...real,
     actByKey: (name, context, result) => {
-      const idempotencyKey = `${context.idempotencyKey} ${context.fence}`;
+      const idempotencyKey = `${context.idempotencyKey} ${(context as ToolContext).fence}`;
       return real.actByKey(name, { ...context, idempotencyKey }, result);
     },
   });

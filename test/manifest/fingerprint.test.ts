@@ -71,6 +71,7 @@ const whole: Whole<Omit<DeclaredManifest, "instructions" | "context">> & {
   plugins: [{ name: "p", version: "1", config: { limit: 1 } }],
   state: [{ name: "notes", scope: "run", version: 1, merge: "exclusive" }],
   budget: { steps: 9, wallTimeMs: 1_000, tokens: 1_000, microUsd: 1_000 },
+  sinks: ["crm"],
   declaredBy: { holdfast: "0.0.0" },
 };
 const manifest = whole as unknown as DeclaredManifest;

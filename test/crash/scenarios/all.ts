@@ -5,6 +5,7 @@ import { once } from "./once.ts";
 import { plain } from "./plain.ts";
 import { pluginCommands } from "./plugin-commands.ts";
 import { pluginState } from "./plugin-state.ts";
+import { sinkScenarios } from "./sinks.ts";
 import { busyThreads } from "./threads-busy.ts";
 import { keptThreads } from "./threads-kept.ts";
 import { successors } from "./threads-successor.ts";
@@ -17,6 +18,7 @@ export const scenarios: readonly CrashScenario[] = [
   ...busyThreads,
   ...keptThreads,
   ...successors,
+  ...sinkScenarios,
 ];
 
 /** Apart, because they make so many calls that not every store plays all of them in every run of the tests. */

@@ -6,6 +6,7 @@ import { onceRows } from "./once-expected.ts";
 import { plainRows } from "./plain-expected.ts";
 import { pluginCommandRows } from "./plugin-commands-expected.ts";
 import { pluginStateRows } from "./plugin-state-expected.ts";
+import { sinkRows } from "./sinks-expected.ts";
 import { threadRows } from "./threads-expected.ts";
 import { successorRows } from "./threads-successor-expected.ts";
 
@@ -18,4 +19,5 @@ export const table: ExpectedRows = {
   ...successorRows,
   ...pluginStateRows,
   ...pluginCommandRows,
+  ...sinkRows,
 };

@@ -1,0 +1,57 @@
+/** Runs whose end is told to sinks: each sink is told everything once by key, whatever is cut, and loses nothing. */
+import { z } from "zod";
+import type { CallId } from "../../../src/domain/ids.ts";
+import { agent, type Sink } from "../../../src/index.ts";
+import { scripted } from "../../../src/providers/scripted.ts";
+import type { World } from "../../../src/testing/crash-world.ts";
+import { acting, answerAll, begin, calling, scenario } from "./pieces.ts";
+
+/** A receiver that remembers keys. */
+function receiver(world: World, name: string): Sink {
+  return {
+    deliver: async (message, { key: idempotencyKey }) => {
+      const what = message.type === "output" ? { output: message.output } : { ended: message.outcome.kind };
+      const caller = { runId: message.run, callId: `${message.run}.end` as CallId, idempotencyKey };
+      await world.actByKey(name, caller, what);
+    },
+  };
+}
+
+const sinks = (world: World): Readonly<Record<string, Sink>> => ({
+  crm: receiver(world, "crm"),
+  log: receiver(world, "log"),
+});
+
+export const sinkScenarios = [
+  scenario({
+    name: "two sinks are told",
+    agents: () => [
+      agent({
+        name: "clerk",
+        model: scripted(['{"resolved":true}']),
+        instructions: "Be brief.",
+        output: z.object({ resolved: z.boolean() }),
+        sinks: ["crm", "log"],
+      }),
+    ],
+    sinks,
+  }),
+  scenario({
+    name: "a sink is told of a cancel",
+    agents: (world) => [
+      agent({
+        name: "clerk",
+        model: scripted([calling("refund"), "Never said."]),
+        instructions: "Be brief.",
+        tools: [acting(world, { name: "refund", effect: "idempotent", needsApproval: true })],
+        sinks: ["crm"],
+      }),
+    ],
+    sinks,
+    script: async (context) => {
+      const run = await begin(context);
+      await answerAll(run, () => undefined);
+      await run.cancel({ by: "ana", key: "cancel", reason: "Not needed." });
+    },
+  }),
+];
