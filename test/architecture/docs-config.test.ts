@@ -42,6 +42,7 @@ test.each([
   ["createRuntime", () => createRuntime(unknown)],
   ["limits", () => createRuntime({ limits: unknown })],
   ["retention", () => createRuntime({ agents: [helper], retention: unknown })],
+  ["sinks", () => createRuntime({ agents: [helper], sinks: { x: unknown } })],
   ["sqlite", () => sqlite("never-opened.db", unknown)],
   ["postgres", () => postgres(unknown)],
   ["agent", () => agent(unknown)],

@@ -7,6 +7,7 @@ const surface = {
   index: {
     values: [
       "HoldfastError",
+      "SinkRefusal",
       "ToolFailure",
       "agent",
       "createRuntime",
@@ -14,6 +15,7 @@ const surface = {
       "errorCatalogue",
       "isHoldfastError",
       "jsonSchema",
+      "jsonlSink",
       "memory",
       "plugin",
       "policy",
@@ -95,6 +97,10 @@ const surface = {
       "Scope",
       "SentInput",
       "Settlement",
+      "Sink",
+      "SinkContext",
+      "SinkMessage",
+      "SinkOutcome",
       "StartInput",
       "StartOptions",
       "StateKey",
