@@ -28,7 +28,15 @@ function refusalOf(options: unknown): HoldfastError {
 }
 
 test("the smallest agent has no tools and fifty steps", () => {
-  expect(agent(good)).toEqual({ ...good, version: "1", tools: [], plugins: [], stateKeys: [], sinks: [], budget: { steps: 50 } });
+  expect(agent(good)).toEqual({
+    ...good,
+    version: "1",
+    tools: [],
+    plugins: [],
+    stateKeys: [],
+    sinks: [],
+    budget: { steps: 50 },
+  });
 });
 
 test("every option arrives where it is read", () => {

@@ -4,7 +4,7 @@ import type { CallId } from "../../../src/domain/ids.ts";
 import { agent, type Sink } from "../../../src/index.ts";
 import { scripted } from "../../../src/providers/scripted.ts";
 import type { World } from "../../../src/testing/crash-world.ts";
-import { acting, answerAll, begin, calling, scenario } from "./pieces.ts";
+import { acting, answerAll, begin, calling, key, scenario } from "./pieces.ts";
 
 /** A receiver that remembers keys. */
 function receiver(world: World, name: string): Sink {
@@ -50,7 +50,7 @@ export const sinkScenarios = [
     sinks,
     script: async (context) => {
       const run = await begin(context);
-      await answerAll(run, () => undefined);
+      await answerAll(run, (ticket) => (ticket.kind === "quarantined" ? ticket.release(key(ticket)) : undefined));
       await run.cancel({ by: "ana", key: "cancel", reason: "Not needed." });
     },
   }),
