@@ -1,5 +1,6 @@
 /** Takes a run up: its state, its transcript, and an instance of each of its plugins. */
 import { HoldfastError } from "../domain/errors.ts";
+import { frozen } from "../domain/frozen.ts";
 import { messageOf } from "../domain/json.ts";
 import type { PluginRun } from "../domain/plugin.ts";
 import type { RunState } from "../domain/run-state.ts";
@@ -35,7 +36,7 @@ export async function openRun(held: HeldClaim, deps: EngineDeps, late: (fact: Fa
     pluginRun,
     plugins: opened.plugins,
     hooks: hooksByPhase(opened.plugins),
-    toolNames: boundAgent.shown.map(({ name }) => name),
+    toolNames: frozen(boundAgent.shown.map(({ name }) => name)),
     epoch: claim.epoch,
     storeNow: held.storeNow,
     timers: new Set(),
@@ -59,19 +60,19 @@ function pluginRunOf(state: RunState, { model }: BoundAgent, by: Surroundings): 
   const { created, createdAt, status } = state;
   const { logger, hash, clock, storeNow } = by;
   const { run, thread, agent, scope } = created.identity;
-  return {
+  return frozen({
     id: run,
     thread,
     agent,
     scope,
     context: created.context,
     createdAt,
-    model: model.description,
+    model: { ...model.description },
     foundAs: status,
     now: () => Math.max(clock.now(), storeNow()),
     log: (message, details) => logger.note(message, { run, ...details }),
     hash: (value) => hash.sha256(hash.canonical(value)).slice(0, 16),
-  };
+  });
 }
 
 interface Opened {

@@ -85,13 +85,13 @@ export class HookView implements PhaseView, Omit<DecisionView, keyof PhaseView> 
   }
   get state(): StateView {
     const { space } = this.#scene;
-    return { get: (key) => frozen(readState(space, key as StateKeyFacts)) as never };
+    return frozen({ get: (key) => frozen(readState(space, key as StateKeyFacts)) as never });
   }
   get tools(): readonly string[] {
     return this.#moment.tools;
   }
   get calls(): readonly CallView[] {
-    return (this.#moment.state.step?.calls ?? []).map((call) => this.#callView(call));
+    return frozen((this.#moment.state.step?.calls ?? []).map((call) => this.#callView(call)));
   }
   get signal(): AbortSignal {
     return this.#moment.signal();
@@ -109,14 +109,14 @@ export class HookView implements PhaseView, Omit<DecisionView, keyof PhaseView> 
     const message = this.messages.findLast(({ role }) => role === "assistant");
     const last = step?.model.last;
     const { finish = "other", usage = { inputTokens: 0, outputTokens: 0 } } = last?.kind === "done" ? last : {};
-    return { message: message as Message, finish, usage: frozen(usage) };
+    return frozen({ message: message as Message, finish, usage });
   }
   get outcome(): Outcome {
     return frozen(this.#moment.outcome as Outcome);
   }
   get cancel(): { readonly by: string; readonly reason?: string } {
     const { by, reason } = this.#moment.state.cancel ?? { by: "", reason: undefined };
-    return { by, ...(reason === undefined ? {} : { reason }) };
+    return frozen({ by, ...(reason === undefined ? {} : { reason }) });
   }
   get delta(): PieceView {
     return frozen(this.#moment.delta as PieceView);
