@@ -81,8 +81,8 @@ export const commandTypes: readonly CommandType[] = Object.keys(shapes) as Comma
 export function commandProblem(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return "must be a command";
   const { type, ...fields } = value as { readonly type?: unknown } & Record<string, unknown>;
-  const shape = Object.hasOwn(shapes, String(type)) ? shapes[type as CommandType] : undefined;
-  if (!shape) return `type: no command is called ${String(type)}; they are ${commandTypes.join(", ")}`;
+  const shape = typeof type === "string" && Object.hasOwn(shapes, type) ? shapes[type as CommandType] : undefined;
+  if (!shape) return `type: no command is called ${brief(type)}; they are ${commandTypes.join(", ")}`;
   for (const [name, field] of Object.entries(shape.needed)) {
     const problem = field(fields[name]);
     if (problem) return `${name}: ${problem}`;
@@ -91,7 +91,11 @@ export function commandProblem(value: unknown): string | undefined {
     if (Object.hasOwn(shape.needed, name) || given === undefined) continue;
     const field = Object.hasOwn(shape.optional ?? {}, name) ? shape.optional?.[name] : undefined;
     const problem = field ? field(given) : "unknown field";
-    if (problem) return `${name}: ${problem}`;
+    if (problem) return `${brief(name)}: ${problem}`;
   }
   return undefined;
+}
+
+function brief(name: unknown): string {
+  return typeof name === "string" ? name.slice(0, 100).toWellFormed() : `(${typeof name})`;
 }

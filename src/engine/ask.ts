@@ -142,7 +142,7 @@ function withScheduled(scene: Scene, state: RunState, phase: Phase): Scene {
   for (const { plugin, phase: due, command } of state.plugins.scheduled) {
     if (due !== phase) continue;
     if (command.type === "set-state") {
-      const space = written(next.space, command, plugin);
+      const space = written(next.space, command, { phase, plugin });
       if (!(space instanceof Error)) next = { ...next, space };
     }
     if (command.type === "rewrite-result") next = { ...next, result: rewritten(command) };

@@ -6,15 +6,20 @@ import { messageOf, toJson } from "../domain/json.ts";
 import type { Phase } from "../domain/phase.ts";
 import { isAllowed, phaseTable } from "./phases.ts";
 
-interface Where {
+export interface Where {
   readonly phase: Phase;
   readonly plugin: string;
+}
+
+interface Answering extends Where {
+  /** Names of the state keys that the plugin may write. */
+  readonly writes: ReadonlySet<string>;
 }
 
 const nothing: readonly Command[] = [];
 
 /** Never throws: what a hook answers may do so when it is looked at. */
-export function readAnswer(answer: unknown, where: Where): readonly Command[] | HoldfastError {
+export function readAnswer(answer: unknown, where: Answering): readonly Command[] | HoldfastError {
   try {
     return read(answer, where);
   } catch (cause) {
@@ -22,7 +27,7 @@ export function readAnswer(answer: unknown, where: Where): readonly Command[] | 
   }
 }
 
-function read(answer: unknown, where: Where): readonly Command[] | HoldfastError {
+function read(answer: unknown, where: Answering): readonly Command[] | HoldfastError {
   if (answer === undefined || answer === null) return nothing;
   const list: readonly unknown[] = Array.isArray(answer) ? answer : [answer];
   if (list.length > commandLimits.perHook) {
@@ -32,14 +37,14 @@ function read(answer: unknown, where: Where): readonly Command[] | HoldfastError
   for (const [index, item] of list.entries()) {
     // A copy of our own: what a hook keeps and changes later is not what was checked.
     const json = toJson(item);
-    const problem = json.ok ? problemOf(json.value, where.phase) : `not JSON at ${json.path}: ${json.problem}`;
+    const problem = json.ok ? problemOf(json.value, where) : `not JSON at ${json.path}: ${json.problem}`;
     if (problem) return refused(where, `commands[${index}]: ${problem}`);
     commands.push((json as { value: unknown }).value as Command);
   }
   return commands;
 }
 
-function problemOf(value: unknown, phase: Phase): string | undefined {
+function problemOf(value: unknown, { phase, writes }: Pick<Answering, "phase" | "writes">): string | undefined {
   const problem = commandProblem(value);
   if (problem) return problem;
   const command = value as Command;
@@ -50,16 +55,20 @@ function problemOf(value: unknown, phase: Phase): string | undefined {
   if (command.type === "set-state" && (command.value === undefined) === (command.operand === undefined)) {
     return "set-state: needs either value or operand";
   }
-  if (command.type === "schedule") return scheduleProblem(command.command, command.phase);
+  if (command.type === "set-state" && !writes.has(command.key)) {
+    return `set-state: it has no state key ${command.key}: name it in the plugin's state`;
+  }
+  if (command.type === "schedule") return scheduleProblem(command.command, { phase: command.phase, writes });
   return undefined;
 }
 
 /** What is scheduled has the rights of the phase it is scheduled for. */
-function scheduleProblem(command: Command, phase: Phase): string | undefined {
+function scheduleProblem(command: Command, ahead: Pick<Answering, "phase" | "writes">): string | undefined {
+  const { phase } = ahead;
   if (command.type === "schedule") return "schedule: a schedule cannot be scheduled";
   if (phase === "tool-gate") return "schedule: verdicts of tool-gate cannot be given ahead";
   if (phase === "before-run") return "schedule: before-run does not come again";
-  const problem = problemOf(command, phase);
+  const problem = problemOf(command, ahead);
   return problem && `schedule: ${problem}`;
 }
 
@@ -68,7 +77,7 @@ function allowedIn(phase: Phase): string {
   return commands.length === 0 ? "it only observes" : `allowed are ${commands.join(", ")}`;
 }
 
-function refused({ phase, plugin }: Where, problem: string): HoldfastError {
+export function refused({ phase, plugin }: Where, problem: string): HoldfastError {
   return new HoldfastError("command-refused", `Plugin ${plugin} in ${phase}: ${problem}`, {
     details: { plugin, phase },
   });

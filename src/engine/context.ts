@@ -58,7 +58,11 @@ export async function transformed(request: ModelRequest, plugins: readonly OpenP
 
 function checked(request: OutgoingRequest): OutgoingRequest {
   const { instructions, messages, settings } = request ?? {};
-  const isRequest = typeof instructions === "string" && Array.isArray(messages) && typeof settings === "object";
+  const isRequest = typeof instructions === "string" && Array.isArray(messages) && isRecord(settings);
   if (!isRequest) throw new TypeError("it must answer { instructions, messages, settings }");
   return { instructions, messages, settings };
+}
+
+function isRecord(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -10,13 +10,13 @@
 import { rewritten } from "../domain/apply-plugins.ts";
 import type { Command, GivenCommand, SetState } from "../domain/command.ts";
 import type { PluginFailure } from "../domain/entry.ts";
-import { HoldfastError, isHoldfastError } from "../domain/errors.ts";
+import { HoldfastError } from "../domain/errors.ts";
 import { messageOf } from "../domain/json.ts";
 import type { Phase } from "../domain/phase.ts";
 import type { Slot } from "../domain/state-slots.ts";
 import { changeState, type StateSpace, slotIn, withChange } from "../domain/state-space.ts";
 import type { AnyHook, OpenPlugin } from "../ports/plugin-runner.ts";
-import { readAnswer } from "./check-command.ts";
+import { readAnswer, refused, type Where } from "./check-command.ts";
 import { settleWithin, type Timing } from "./settle-within.ts";
 import { HookView, type Moment, type Scene } from "./view.ts";
 import { isAwaitable, type Whenever, whenKnown } from "./whenever.ts";
@@ -93,13 +93,14 @@ function allOf(pending: readonly Promise<void>[]): Promise<void> {
 }
 
 function ask({ plugin, hook }: Asking, scene: Scene, moment: Moment): Answer | Promise<Answer> {
-  const { name } = plugin;
+  const { name, writes } = plugin;
   const { phase } = moment;
+  const where = { phase, plugin: name, writes };
   try {
     const answer = hook(new HookView(moment, scene, plugin.config));
-    if (!isAwaitable(answer)) return readAnswer(answer, { phase, plugin: name });
+    if (!isAwaitable(answer)) return readAnswer(answer, where);
     return Promise.resolve(answer).then(
-      (said) => readAnswer(said, { phase, plugin: name }),
+      (said) => readAnswer(said, where),
       (cause: unknown) => failure(name, phase, cause),
     );
   } catch (cause) {
@@ -107,8 +108,7 @@ function ask({ plugin, hook }: Asking, scene: Scene, moment: Moment): Answer | P
   }
 }
 
-export function failure(plugin: string, phase: string, cause: unknown): HoldfastError {
-  if (isHoldfastError(cause, "command-refused") || isHoldfastError(cause, "plugin-failed")) return cause;
+function failure(plugin: string, phase: string, cause: unknown): HoldfastError {
   return new HoldfastError("plugin-failed", `Plugin ${plugin} failed in ${phase}: ${messageOf(cause)}`, { cause });
 }
 
@@ -125,7 +125,7 @@ function mergeAnswers(asked: Asked, answers: Answers): Whenever<Ran> {
     if (touched.some((what) => taken.has(what))) losers.push(index);
     else {
       for (const what of touched) taken.add(what);
-      const merged = mergeInto(scene, answer, each.plugin.name);
+      const merged = mergeInto(scene, answer, { phase: asked.moment.phase, plugin: each.plugin.name });
       if (merged instanceof HoldfastError) return failed(each.plugin.name, merged);
       scene = merged;
       commands.push(...answer.map((command) => ({ plugin: each.plugin.name, command })));
@@ -151,7 +151,7 @@ function askAgain(losers: readonly number[], so: Unfinished): Whenever<Ran> {
   return whenKnown(ask(loser, so.scene, so.asked.moment), (answer) => {
     so.answers[index] = answer;
     if (answer instanceof HoldfastError) return failed(name, answer);
-    const scene = mergeInto(so.scene, answer, name);
+    const scene = mergeInto(so.scene, answer, { phase: so.asked.moment.phase, plugin: name });
     if (scene instanceof HoldfastError) return failed(name, scene);
     const commands = [...so.commands, ...answer.map((command) => ({ plugin: name, command }))];
     return askAgain(rest, { ...so, scene, commands });
@@ -175,11 +175,11 @@ function touches(command: Command, space: StateSpace): readonly string[] {
 }
 
 /** The scene as later hooks see it: with this one's writes. */
-function mergeInto(scene: Scene, commands: readonly Command[], plugin: string): Scene | HoldfastError {
+function mergeInto(scene: Scene, commands: readonly Command[], where: Where): Scene | HoldfastError {
   let next = scene;
   for (const command of commands) {
     if (command.type === "set-state") {
-      const space = written(next.space, command, plugin);
+      const space = written(next.space, command, where);
       if (space instanceof HoldfastError) return space;
       next = { ...next, space };
     }
@@ -189,10 +189,9 @@ function mergeInto(scene: Scene, commands: readonly Command[], plugin: string): 
   return next;
 }
 
-export function written(space: StateSpace, write: SetState, by: string): StateSpace | HoldfastError {
-  const changed = changeState(space, write, by);
-  if (changed.ok) return withChange(space, changed.entry);
-  return new HoldfastError("command-refused", `Plugin ${by}: ${changed.problem}`);
+export function written(space: StateSpace, write: SetState, where: Where): StateSpace | HoldfastError {
+  const changed = changeState(space, write, where.plugin);
+  return changed.ok ? withChange(space, changed.entry) : refused(where, changed.problem);
 }
 
 function failed(plugin: string, { code, message }: HoldfastError): Ran {

@@ -15,6 +15,7 @@ import { momentId, type Phase, phaseOf } from "../domain/phase.ts";
 import type { Outcome } from "../domain/run.ts";
 import type { Slot } from "../domain/state-slots.ts";
 import { slotIn } from "../domain/state-space.ts";
+import { refused } from "./check-command.ts";
 import { act, type Draft, emit, resume } from "./draft.ts";
 import type { Ran, Seen } from "./hooks.ts";
 import { openPluginTicket } from "./tickets.ts";
@@ -73,8 +74,8 @@ export function takeRan(draft: Draft, order: PhaseOrder, ran: Ran): void {
     draft.quiet.add(order.id);
     return;
   }
-  const refusal = problemWith(draft, order, given) ?? stateProblem(draft, given);
-  if (refusal) return fail(draft, order, refusal);
+  const problem = problemWith(draft, order, given) ?? stateProblem(draft, order, given);
+  if (problem) return fail(draft, order, problem);
   for (const [index, { plugin, command }] of given.entries()) carryOut(draft, { plugin, command, index });
   end(draft, order, { commands: given.filter(({ command }) => command.type !== "set-state") });
 }
@@ -100,12 +101,12 @@ function isSameSlot(a: Slot | undefined, b: Slot | undefined): boolean {
 }
 
 /** M2. */
-function stateProblem(draft: Draft, given: readonly GivenCommand[]): PluginFailure | undefined {
+function stateProblem(draft: Draft, order: PhaseOrder, given: readonly GivenCommand[]): PluginFailure | undefined {
   const writes = given.flatMap(({ plugin, command }) =>
     command.type === "set-state" ? [{ by: plugin, write: command }] : [],
   );
   const unkept = writeState(draft, writes);
-  return unkept && refusal(unkept.by, unkept.problem);
+  return unkept && refusal(order, unkept.by, unkept.problem);
 }
 
 function problemWith(draft: Draft, order: PhaseOrder, given: readonly GivenCommand[]): PluginFailure | undefined {
@@ -116,9 +117,9 @@ function problemWith(draft: Draft, order: PhaseOrder, given: readonly GivenComma
     if (command.type === "add-context") contexts.add(`${plugin}/${command.key}`);
     if (command.type === "schedule") schedules += 1;
     const isFull = contexts.size > commandLimits.contexts || schedules > commandLimits.scheduled;
-    if (isFull) return refusal(plugin, `${command.type}: the run holds as many of these as it may`);
+    if (isFull) return refusal(order, plugin, `${command.type}: the run holds as many of these as it may`);
     const problem = command.type === "retry" && order.phase === "after-tool" ? retryProblem(draft, order) : undefined;
-    if (problem) return refusal(plugin, problem);
+    if (problem) return refusal(order, plugin, problem);
   }
   return undefined;
 }
@@ -135,8 +136,9 @@ function retryProblem({ state, at }: Draft, { subject }: PhaseOrder): string | u
   return `retry: call ${call.id} of the once tool ${call.tool} took effect and must not be repeated`;
 }
 
-function refusal(plugin: string, problem: string): PluginFailure {
-  return { plugin, error: { code: "command-refused", message: `Plugin ${plugin}: ${problem}` } };
+function refusal({ phase }: PhaseOrder, plugin: string, problem: string): PluginFailure {
+  const { code, message } = refused({ phase, plugin }, problem);
+  return { plugin, error: { code, message } };
 }
 
 /** Commands that are entries of their own; what the others mean is in the fold. */

@@ -10,6 +10,8 @@ export type AnyHook = Hook<PhaseView>;
 export interface OpenPlugin {
   readonly name: string;
   readonly config: unknown;
+  /** Names of the state keys that its hooks may write. */
+  readonly writes: ReadonlySet<string>;
   /** In the order in which they were given. */
   readonly hooks: ReadonlyMap<Phase, readonly AnyHook[]>;
   readonly transform?: RequestTransform;

@@ -19,12 +19,13 @@ export function createPluginRunner({ plugins, stateKeys }: Agent<unknown>): Plug
 }
 
 function openPlugin(plugin: UsedPlugin, run: PluginRun): OpenPlugin {
-  const { name, config } = plugin;
+  const { name, config, code } = plugin;
   const instance = create(plugin, run);
   const { transform } = instance;
   return {
     name,
     config,
+    writes: new Set(code.state.map((key) => key.name)),
     hooks: hooksOf(instance),
     ...(transform ? { transform } : {}),
     close() {

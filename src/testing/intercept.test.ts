@@ -26,7 +26,13 @@ test("an intercepted store without a time of its own has none", () => {
 
 function boundWith(hook: AnyHook): BoundAgent {
   const open = (): readonly OpenPlugin[] => [
-    { name: "keeper", config: undefined, hooks: new Map([["before-step", [hook]]]), close: () => undefined },
+    {
+      name: "keeper",
+      config: undefined,
+      writes: new Set(),
+      hooks: new Map([["before-step", [hook]]]),
+      close: () => undefined,
+    },
   ];
   return { plugins: { keys: new Map(), context: [], open }, model: {}, tools: {} } as unknown as BoundAgent;
 }
