@@ -7,8 +7,8 @@ import { finishReason, outputMessages, resultText } from "./content.ts";
 import { genAi, operations, ours } from "./names.ts";
 import type { OpenSpan } from "./spans.ts";
 
-export function commonOf({ id, agent, thread }: PluginRun): Attributes {
-  return { [ours.run]: id, [genAi.agent]: agent, [genAi.conversation]: thread };
+export function commonOf({ id, scope, agent, thread }: PluginRun): Attributes {
+  return { [ours.run]: id, [ours.scope]: scope, [genAi.agent]: agent, [genAi.conversation]: thread };
 }
 
 export function requestOf({ model }: PluginRun): Attributes {

@@ -9,10 +9,8 @@
  */
 import { type Context, ROOT_CONTEXT } from "@opentelemetry/api";
 import type { SetState } from "../../domain/command.ts";
-import type { CallId } from "../../domain/ids.ts";
 import type {
   CallPhaseView,
-  CallView,
   DecisionView,
   DeltaView,
   EndView,
@@ -20,7 +18,8 @@ import type {
   PluginRun,
   ReplyView,
 } from "../../domain/plugin.ts";
-import { callOf, endCall, endRun, replyOf, requestOf, waitOf } from "./attributes.ts";
+import { endRun, replyOf, requestOf, waitOf } from "./attributes.ts";
+import { CallSpans } from "./call-spans.ts";
 import { inputMessages } from "./content.ts";
 import { genAi, operations, ours } from "./names.ts";
 import type { OpenSpan, SpanOpener } from "./spans.ts";
@@ -41,8 +40,6 @@ interface OpenModel {
 }
 
 export class RunTrace {
-  /** What a run that has left still hears of is no part of its trace. */
-  isOver = false;
   readonly #by: RunTraceOptions;
   readonly #takenUpAt: number;
   #origin: Context = ROOT_CONTEXT;
@@ -52,13 +49,13 @@ export class RunTrace {
   /** The last step that this process has seen in progress, until its end was told. */
   #stepSeen: number | undefined;
   #model: OpenModel | undefined;
-  readonly #calls = new Map<CallId, OpenSpan>();
-  /** When the last attempt of a call ended: a further one begins there. */
-  readonly #callsEnded = new Map<CallId, number>();
+  readonly #calls: CallSpans;
 
   constructor(by: RunTraceOptions) {
     this.#by = by;
     this.#takenUpAt = by.run.now();
+    const under = (view: PhaseView): Context => this.#stepOf(view).context;
+    this.#calls = new CallSpans({ open: by.open, content: by.content, under, since: this.#takenUpAt });
   }
 
   /** Answers what later processes need to know. */
@@ -93,17 +90,12 @@ export class RunTrace {
 
   beginCall(view: CallPhaseView): void {
     this.#see(view);
-    if (!this.#calls.has(view.call.id)) this.#calls.set(view.call.id, this.#openCall(view, view.call, view.now));
+    this.#calls.begin(view);
   }
 
   endCall(view: CallPhaseView): void {
     this.#see(view);
-    const { call, now } = view;
-    // Without a beginning it is a further attempt, or one that was taken up after a crash.
-    const span =
-      this.#calls.get(call.id) ?? this.#openCall(view, call, this.#callsEnded.get(call.id) ?? this.#takenUpAt);
-    this.#callsEnded.set(call.id, now);
-    this.#closeCall(span, call, now);
+    this.#calls.end(view);
   }
 
   takeDecision(view: DecisionView): void {
@@ -150,7 +142,6 @@ export class RunTrace {
       under: origin ?? (isFirst ? parent() : undefined) ?? ROOT_CONTEXT,
       attributes: {
         [genAi.operation]: operation,
-        [ours.scope]: run.scope,
         ...requestOf(run),
         ...(isFirst ? {} : { [ours.resumeReason]: resumeReason(view) }),
       },
@@ -201,46 +192,22 @@ export class RunTrace {
     span?.end(at);
   }
 
-  #openCall(view: PhaseView, call: CallView, at: number): OpenSpan {
-    const name = `${operations.executeTool} ${call.tool}`;
-    const attributes = callOf(call, this.#by.content);
-    return this.#by.open({ name, at, under: this.#stepOf(view).context, attributes });
-  }
-
-  #closeCall(span: OpenSpan, call: CallView, at: number): void {
-    this.#calls.delete(call.id);
-    endCall(span, call, this.#by.content);
-    span.end(at);
-  }
-
-  /** Calls that ended without a moment of their own: those that were never run, and those that came to nothing. */
   #endCalls(view: PhaseView): void {
     const isSeen = this.#stepSeen === view.step;
     this.#stepSeen = undefined;
-    if (!isSeen) return; // T2
-    for (const call of view.calls) {
-      const isRefused = call.attempt === 0 && call.result !== undefined;
-      const span = this.#calls.get(call.id) ?? (isRefused ? this.#openCall(view, call, view.now) : undefined);
-      if (span) this.#closeCall(span, call, view.now);
-    }
+    if (isSeen) this.#calls.endAll(view); // T2
   }
 
   #closeStep(at: number): void {
     const span = this.#step?.span;
     this.#step = undefined;
     this.#stepBegunAt = undefined;
-    this.#callsEnded.clear();
     span?.end(at);
   }
 
   #closeAll(at: number): void {
-    this.isOver = true;
     this.#endModel(at, true);
-    for (const [id, span] of this.#calls) {
-      this.#calls.delete(id);
-      span.set({ [ours.unfinished]: true });
-      span.end(at);
-    }
+    this.#calls.leave(at);
     this.#closeStep(at);
     this.#stretch?.end(at);
     this.#stretch = undefined;

@@ -40,7 +40,7 @@ export function createSpanOpener(tracer: () => Tracer, common: Attributes): Span
         span.setAttribute(errorType, type);
         span.setStatus({ code: SpanStatusCode.ERROR, message });
       },
-      end: (endedAt) => span.end(new Date(Math.max(at, endedAt))),
+      end: (endedAt) => span.end(new Date(endedAt)),
     };
   };
 }

@@ -50,7 +50,7 @@ function create({ tracer, content = false, parent }: TracingOptions, run: Plugin
   const open = createSpanOpener(() => tracer ?? trace.getTracer("holdfast"), commonOf(run));
   const runTrace = new RunTrace({ run, open, content, parent: () => parentOf(run, parent, note) });
   function look<View>(what: (spans: RunTrace, view: View) => HookAnswer): Hook<View> {
-    return (view) => (runTrace.isOver ? undefined : safely(() => what(runTrace, view)));
+    return (view) => safely(() => what(runTrace, view));
   }
   return {
     hooks: {

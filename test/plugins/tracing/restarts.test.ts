@@ -1,6 +1,14 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  ParentBasedSampler,
+  type Sampler,
+  SamplingDecision,
+  SimpleSpanProcessor,
+} from "@opentelemetry/sdk-trace-base";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { plugin, tool } from "../../../src/index.ts";
@@ -56,6 +64,7 @@ test("a run that waits, dies and is approved is one trace, with a span for each 
   expect(wait && [startOf(wait) - begun, lengthOf(wait)]).toEqual([0, waited]);
   expect(wait?.attributes).toEqual({
     "holdfast.run.id": run.id,
+    "holdfast.scope": "default",
     "gen_ai.agent.name": "teller",
     "gen_ai.conversation.id": wait?.attributes["gen_ai.conversation.id"],
     "holdfast.ticket.id": ticket.id,
@@ -71,6 +80,31 @@ test("a run that waits, dies and is approved is one trace, with a span for each 
     "holdfast.steps": 2,
   });
   expect(named("invoke_agent teller")[0]?.attributes).not.toHaveProperty("holdfast.outcome");
+});
+
+test("a run that is not sampled at its beginning is not sampled later", async () => {
+  const exporter = new InMemorySpanExporter();
+  let roots = 0;
+  const root: Sampler = {
+    shouldSample: () => {
+      roots += 1;
+      return { decision: roots > 1 ? SamplingDecision.RECORD_AND_SAMPLED : SamplingDecision.NOT_RECORD };
+    },
+  };
+  const provider = new BasicTracerProvider({
+    sampler: new ParentBasedSampler({ root }),
+    spanProcessors: [new SimpleSpanProcessor(exporter)],
+  });
+  const plugins = [tracing({ tracer: provider.getTracer("test") })];
+  await using story = await given({ ...anAgentWith(check, refund), plugins }, asking);
+  const run = await story.userSays("hi");
+  await story.expectWaitingFor(run, "approval");
+  await story.restart();
+  await story.approve(run, "refund");
+  await story.expectReply(run, "Refunded.");
+  expect(exporter.getFinishedSpans()).toEqual([]);
+  expect(roots).toBe(1);
+  expect((await run.state()).get(traceparent)).toMatch(/-00$/);
 });
 
 test("it leaves one state key in the journal, and nothing else", async () => {
@@ -234,34 +268,48 @@ test("what is in flight when the run waits for an operator is marked, and the wa
 });
 
 test("a step that had ended before the run waited is not told again", async () => {
-  const { tracer, tree, named } = telemetry();
-  const curious = plugin({
-    name: "curious",
-    create: () => ({
-      hooks: {
-        "before-step": ({ step }) =>
-          step === 2 ? { type: "open-ticket", name: "go-on", prompt: "Go on?" } : undefined,
-      },
-    }),
-  });
-  const model = aModelThat(callsTools(["nonsense", {}], ["check", { order: "1" }]), says("Done."));
-  const plugins = [tracing({ tracer }), curious()];
-  await using story = await given({ ...anAgentWith(check), plugins }, model);
+  const { tracer, tree } = telemetry();
+  let finish: (value: string) => void = () => undefined;
+  const execute = (): Promise<string> =>
+    new Promise((resolve) => {
+      finish = resolve;
+    });
+  const slow = tool({ name: "slow", description: "Slow", input: z.object({}), effect: "pure", execute });
+  const model = aModelThat(callsTools(["nonsense", {}], ["slow", {}]), says("Done."));
+  await using story = await given({ ...anAgentWith(slow), plugins: [tracing({ tracer })] }, model);
   const run = await story.userSays("hi");
-  await story.expectWaitingFor(run, "input");
+  await sleep(20);
+  await run.pause({ by: "ana" });
+  finish("done");
+  await story.expectWaitingFor(run, "pause");
   await story.restart();
-  await (await story.expectWaitingFor(run, "input")).answer("yes");
+  await (await story.expectWaitingFor(run, "pause")).release();
   await story.expectReply(run, "Done.");
   expect(tree()).toEqual([
     "invoke_agent teller",
     "  step 1",
     "    chat scripted",
-    "    execute_tool check",
+    "    execute_tool slow",
     "    execute_tool nonsense !unknown-tool",
-    "  wait input",
+    "  wait pause",
     "  resume_agent teller",
     "    step 2",
     "      chat scripted",
   ]);
-  expect(named("wait input")[0]?.attributes).toMatchObject({ "holdfast.ticket.name": "go-on" });
+});
+
+test("the wait for what a plugin asked has the name of the question", async () => {
+  const { tracer, named } = telemetry();
+  const curious = plugin({
+    name: "curious",
+    create: () => ({
+      hooks: { "before-run": () => ({ type: "open-ticket", name: "go-on", prompt: "Go on?" }) },
+    }),
+  });
+  const plugins = [tracing({ tracer }), curious()];
+  await using story = await given({ ...anAgentWith(), plugins }, aModelThat(says("Done.")));
+  const run = await story.userSays("hi");
+  await (await story.expectWaitingFor(run, "input")).answer("yes");
+  await story.expectReply(run, "Done.");
+  expect(named("wait input").map(({ attributes }) => attributes["holdfast.ticket.name"])).toEqual(["go-on"]);
 });

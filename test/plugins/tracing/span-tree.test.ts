@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { plugin, ToolFailure, tool } from "../../../src/index.ts";
-import { aModelThat, anAgentWith, callsTool, callsTools, given, says } from "../../../src/testing/story.ts";
+import { plugin, type Tool, ToolFailure, tool } from "../../../src/index.ts";
+import { aModelThat, anAgentWith, callsTool, callsTools, given, type Story, says } from "../../../src/testing/story.ts";
 import { tracing } from "../../../src/tracing.ts";
 import { isClient, lengthOf, startOf, telemetry, tracesOf } from "./spans.ts";
 
@@ -16,6 +16,17 @@ const broken = tool({
   execute: () => {
     throw new ToolFailure("no such order");
   },
+});
+
+const hanging = tool({
+  name: "hanging",
+  description: "Hangs until it is stopped",
+  input: z.object({}),
+  effect: "pure",
+  execute: (_input, { signal }) =>
+    new Promise((_resolve, reject) => {
+      signal.addEventListener("abort", () => reject(new Error("stopped")));
+    }),
 });
 
 const denying = plugin({
@@ -51,14 +62,18 @@ test("the attributes are those of the conventions, and nothing of what was said"
   await using story = await given({ ...anAgentWith(lookUp), plugins: [tracing({ tracer })] }, model);
   const run = await story.userSays("hi", { thread: "t-1" });
   await story.expectReply(run, "Done.");
-  const common = { "holdfast.run.id": run.id, "gen_ai.agent.name": "teller", "gen_ai.conversation.id": "t-1" };
+  const common = {
+    "holdfast.scope": "default",
+    "holdfast.run.id": run.id,
+    "gen_ai.agent.name": "teller",
+    "gen_ai.conversation.id": "t-1",
+  };
   const request = { "gen_ai.provider.name": "scripted", "gen_ai.request.model": "scripted" };
   const [root] = named("invoke_agent teller");
   expect(root?.attributes).toEqual({
     ...common,
     ...request,
     "gen_ai.operation.name": "invoke_agent",
-    "holdfast.scope": "default",
     "holdfast.outcome": "completed",
     "holdfast.steps": 2,
     "gen_ai.usage.input_tokens": 18,
@@ -94,38 +109,45 @@ test("the attributes are those of the conventions, and nothing of what was said"
   expect([root, first, call].map((span) => span && isClient(span))).toEqual([false, true, false]);
 });
 
-test("spans last as long as what they stand for, by the run's own clock", async () => {
-  const { tracer, named } = telemetry();
+/** A tool that ends when it is told to. */
+function aSlowTool(): { readonly slow: Tool; finish(): void } {
+  let finish: () => void = () => undefined;
   const slow = tool({
     name: "slow",
     description: "Takes its time",
     input: z.object({}),
     effect: "pure",
-    timeoutMs: 60_000,
-    execute: async () => {
-      await new Promise<void>((resolve) => {
-        finish = resolve;
-      });
-      return "done";
-    },
+    execute: () =>
+      new Promise<string>((resolve) => {
+        finish = () => resolve("done");
+      }),
   });
-  let finish: () => void = () => undefined;
+  return { slow, finish: () => finish() };
+}
+
+async function pass(story: Story, ms: number): Promise<void> {
+  await sleep(20);
+  await story.t.clock.advance(ms);
+}
+
+test("spans last as long as what they stand for, by the run's own clock", async () => {
+  const { tracer, named } = telemetry();
+  const { slow, finish } = aSlowTool();
   const model = aModelThat(callsTool("slow"), says("Done."));
   await using story = await given({ ...anAgentWith(slow), plugins: [tracing({ tracer })] }, model);
   const begun = story.t.clock.now();
   const run = await story.userSays("hi");
-  await sleep(20);
-  await story.t.clock.advance(4_000);
+  await pass(story, 4_000);
   finish();
   await story.expectReply(run, "Done.");
-  const [call] = named("execute_tool slow");
-  const [chat] = named("chat scripted");
-  const [root] = named("invoke_agent teller");
-  const lengths = [call, chat, root].map((span) => span && [startOf(span) - begun, lengthOf(span)]);
-  expect(lengths).toEqual([
+  const names = ["execute_tool slow", "chat scripted", "invoke_agent teller", "step 1", "step 2"];
+  const spans = names.map((name) => named(name)[0]);
+  expect(spans.map((span) => span && [startOf(span) - begun, lengthOf(span)])).toEqual([
     [0, 4_000],
     [0, 0],
     [0, 4_000],
+    [0, 4_000],
+    [4_000, 0],
   ]);
 });
 
@@ -168,16 +190,26 @@ test("a call that a plugin stops just before it runs is told once", async () => 
 
 test("each attempt of a call that a plugin wants again has its span", async () => {
   const { tracer, named } = telemetry();
+  const { slow, finish } = aSlowTool();
   const again = plugin({
     name: "again",
     create: () => ({
       hooks: { "after-tool": ({ call }) => (call.attempt < 2 ? { type: "retry", reason: "not yet" } : undefined) },
     }),
   });
-  const model = aModelThat(callsTool("check", { order: "1" }), says("Done."));
-  await using story = await given({ ...anAgentWith(check), plugins: [tracing({ tracer }), again()] }, model);
-  await story.expectReply(await story.userSays("hi"), "Done.");
-  expect(named("execute_tool check").map(({ attributes }) => attributes["holdfast.attempt"])).toEqual([1, 2]);
+  const model = aModelThat(callsTool("slow"), says("Done."));
+  await using story = await given({ ...anAgentWith(slow), plugins: [tracing({ tracer }), again()] }, model);
+  const run = await story.userSays("hi");
+  await pass(story, 1_000);
+  finish();
+  await pass(story, 2_000);
+  finish();
+  await story.expectReply(run, "Done.");
+  const attempts = named("execute_tool slow").map((span) => [span.attributes["holdfast.attempt"], lengthOf(span)]);
+  expect(attempts).toEqual([
+    [1, 1_000],
+    [2, 2_000],
+  ]);
 });
 
 test("each attempt of a model call has its span, and those that failed say why", async () => {
@@ -221,18 +253,23 @@ test("a run that is stopped says by what, and is no error", async () => {
   expect(named("invoke_agent teller")[0]?.status.code).toBe(0);
 });
 
+test("a run that times out is an error", async () => {
+  const { tracer, tree } = telemetry();
+  const teller = { ...anAgentWith(hanging), plugins: [tracing({ tracer })], budget: { wallTime: 1_000 } };
+  await using story = await given(teller, aModelThat(callsTool("hanging"), says("Never.")));
+  const run = await story.userSays("hi");
+  await story.pass("2s");
+  await story.expectOutcome(run, "timed-out");
+  expect(tree()).toEqual([
+    "invoke_agent teller !timed-out",
+    "  step 1",
+    "    chat scripted",
+    "    execute_tool hanging !aborted",
+  ]);
+});
+
 test("a cancelled run ends its spans, and what was in flight is marked", async () => {
   const { tracer, tree } = telemetry();
-  const hanging = tool({
-    name: "hanging",
-    description: "Hangs until it is stopped",
-    input: z.object({}),
-    effect: "pure",
-    execute: (_input, { signal }) =>
-      new Promise((_resolve, reject) => {
-        signal.addEventListener("abort", () => reject(new Error("stopped")));
-      }),
-  });
   const model = aModelThat(callsTools(["hanging", {}], ["check", { order: "1" }]), says("Never."));
   await using story = await given({ ...anAgentWith(hanging, check), plugins: [tracing({ tracer })] }, model);
   const run = await story.userSays("hi");
@@ -246,6 +283,19 @@ test("a cancelled run ends its spans, and what was in flight is marked", async (
     "    execute_tool check",
     "    execute_tool hanging !aborted",
   ]);
+});
+
+test("a run that is cancelled before its turn has a span of its own", async () => {
+  const { tracer, named } = telemetry();
+  const model = aModelThat(callsTool("hanging"));
+  await using story = await given({ ...anAgentWith(hanging), plugins: [tracing({ tracer })] }, model);
+  const first = await story.userSays("hi", { thread: "t-1" });
+  const queued = await story.userSays("and again", { thread: "t-1" });
+  await queued.cancel();
+  await story.expectOutcome(queued, "cancelled");
+  expect(named("invoke_agent teller").map(({ attributes }) => attributes["holdfast.run.id"])).toEqual([queued.id]);
+  await first.cancel();
+  await story.expectOutcome(first, "cancelled");
 });
 
 test("runs at the same time share no span", async () => {
