@@ -120,4 +120,12 @@ equal(paid.length, 1);
 const left = 5_000 - (await run.state()).get(spent);
 // #endregion test
 
+// #region seen
+for await (const event of run.watch()) {
+  if (event.type === "state-changed") console.log(`${event.by} wrote ${event.key}: ${JSON.stringify(event.change)}`);
+  if (event.type !== "command-applied") continue;
+  for (const { plugin, command } of event.commands) console.log(`${plugin} in ${event.phase}: ${command.type}`);
+}
+// #endregion seen
+
 console.log(`paid ${paid.length} of 2, ${left} cents left, after a restart: ok`);

@@ -170,8 +170,9 @@ export const extras: { readonly [P in Phase]: Readonly<Record<Extra<P>, string>>
   "before-end": { outcome: "How the run would end." },
   "after-run": { outcome: "How it ended." },
   "on-decision": {
-    ticket: "`id`, `kind`, `name`, and of a call `call`, `tool` and `input`.",
-    decision: "`kind` and what belongs to it.",
+    ticket:
+      "`id`, `kind`, `prompt`, the `plugin` that asked and the `name` it gave, and of a call `call`, `tool` and `input`.",
+    decision: "`kind`, the verb that was used, and what it was given: `value`, `input`, `reason` or `result`.",
     by: "Who decided.",
     at: "When.",
   },
