@@ -87,10 +87,9 @@ export function composeWorker(
   const advance: Advance = (held) => backend.executeRoot(held);
   dispatcher?.serve(advance);
   const chores: { close(): Promise<void> }[] = [];
-  const relayed = claiming.scopes === "all" ? [scope] : claiming.scopes;
-  if (dispatcher) chores.push(dispatcher, createOutboxRelay({ ...worker, scopes: relayed }));
+  if (dispatcher) chores.push(dispatcher, createOutboxRelay({ ...worker, scopes: claiming.scopes }));
   const { sinks = {} } = settings;
-  if (dispatcher) chores.push(createSinkRelay({ ...worker, scopes: relayed, sinks }));
+  if (dispatcher) chores.push(createSinkRelay({ ...worker, scopes: claiming.scopes, sinks }));
   if (dispatcher && settings.retention) chores.push(createRetention({ ...worker, ...settings.retention }));
   if (dispatcher && !settings.isUnattended)
     chores.push(startCaretaker({ ...worker, ...claiming, unservedMs: engine.limits.unservedMs }, advance));

@@ -51,6 +51,12 @@ export interface Lane {
   readonly sink?: string;
 }
 
+export interface DeliveryScopesRequest extends Pick<Lane, "sink"> {
+  /** Scopes after this one, by name. */
+  readonly after?: Scope;
+  readonly limit: number;
+}
+
 export interface TakeDeliveries extends Lane {
   readonly leaseMs: number;
   readonly limit: number;
@@ -74,6 +80,8 @@ export interface OutboxStore {
   endDelivery(end: DeliveryEnd): Promise<boolean>;
   /** Store time at which something in the lane is next due, if anything is. */
   nextDelivery(lane: Lane): Promise<number | undefined>;
+  /** Scopes in which something of the lane is left, by name: for workers that serve them all. Costs what it answers. */
+  deliveryScopes(request: DeliveryScopesRequest): Promise<readonly Scope[]>;
   /** What a run has caused and nobody has got yet, in the order it was written. */
   deliveries(source: { readonly scope: Scope; readonly run: RunId }): Promise<readonly PendingDelivery[]>;
 }

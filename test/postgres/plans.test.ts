@@ -89,6 +89,7 @@ test(`with ${count} old runs no statement of a run's life, and no page, walks a 
   await write(store, claim!, { entries: [changed("k", 1), ended], after: 9, position: 2, ...caused });
   await store.threadState({ scope: scopeA, thread: "t" as ThreadId });
   await store.nextDelivery({ scope: scopeA });
+  await store.deliveryScopes({ limit: 2 });
   const taken = await store.takeDeliveries({ scope: scopeA, leaseMs: 1_000, limit: 10 });
   await store.endDelivery({ ...taken[0]!, how: "put-off", delayMs: 1, error: "e" });
   await store.endDelivery({ ...taken[0]!, how: "dead", error: "e" });

@@ -162,6 +162,22 @@ test("D1 a process that has no sinks ends the run: the message waits for one tha
   ]);
 });
 
+test('a worker of scopes: "all" tells the ends of runs of every scope', async () => {
+  const store = memory();
+  const { told, sink } = recorder();
+  const one = clerk(Array.from({ length: 250 }, () => "Hi."));
+  const settings = { pollMs: 1_000, scope: "own", scopes: "all", sinks: { crm: sink } } as const;
+  const worker = await processOn(store, { settings, agents: [one] });
+  const scopes = Array.from({ length: 250 }, (_, n) => `scope ${n}`);
+  for (const scope of scopes) {
+    const desk = await processOn(store, { settings: { scope }, agents: [] });
+    await desk.runtime.start(one, "go");
+  }
+  await worker.clock.advance(20_000);
+  expect(new Set(told.map(({ scope }) => scope))).toEqual(new Set(scopes));
+  expect(told).toHaveLength(250);
+});
+
 test("runs of two scopes have different keys", async () => {
   const store = memory();
   const keys: string[] = [];

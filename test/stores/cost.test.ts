@@ -8,7 +8,7 @@ import { findUncited } from "../../src/stores/sqlite/content.ts";
 import { findEnded } from "../../src/stores/sqlite/erasure.ts";
 import { countDue, findFirst, findGivenBack, findNextAgent } from "../../src/stores/sqlite/figures.ts";
 import { readNewest } from "../../src/stores/sqlite/messages.ts";
-import { findDueDeliveries, findNextDelivery } from "../../src/stores/sqlite/outbox.ts";
+import { findDeliveryScopes, findDueDeliveries, findNextDelivery } from "../../src/stores/sqlite/outbox.ts";
 import { findState } from "../../src/stores/sqlite/thread-state.ts";
 import {
   birthOf,
@@ -139,8 +139,10 @@ test("deliveries, runs to prune, content to collect and state are found through 
       .all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
       .map((row) => row.detail)
       .join("; ");
-  expect(planOf(findDueDeliveries)).toMatch(/USING (COVERING )?INDEX outbox_due \(scope=\? AND lane=\? AND due<\?\)/);
-  expect(planOf(findNextDelivery)).toMatch(/USING COVERING INDEX outbox_due \(scope=\? AND lane=\?\)/);
+  expect(planOf(findDueDeliveries)).toMatch(/USING (COVERING )?INDEX outbox_due \(lane=\? AND scope=\? AND due<\?\)/);
+  expect(planOf(findNextDelivery)).toMatch(/USING COVERING INDEX outbox_due \(lane=\? AND scope=\?\)/);
+  expect(planOf(findDeliveryScopes)).toMatch(/USING COVERING INDEX outbox_due \(lane=\? AND scope>\?\)/);
+  expect(planOf(findDeliveryScopes)).not.toMatch(/TEMP B-TREE/);
   expect(planOf(findEnded)).toMatch(/INDEX runs_ended \(scope=\? AND ended_at<\?\)/);
   expect(planOf(findUncited)).toMatch(/INDEX content_by_time \(scope=\? AND time<\?\)/);
   expect(planOf(findState)).toMatch(/SEARCH thread_state USING PRIMARY KEY \(thread=\?\)/);

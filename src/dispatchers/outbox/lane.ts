@@ -12,7 +12,7 @@ export interface LaneOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly scopes: readonly Scope[];
+  readonly scopes: readonly Scope[] | "all";
   /** How long a row is hidden from others while it is carried. */
   readonly leaseMs: number;
   readonly pollMs: number;
@@ -49,11 +49,29 @@ interface Lane extends LaneOptions {
 async function serve(lane: Lane, stop: AbortSignal): Promise<void> {
   while (!stop.aborted) {
     let pauseMs = lane.pollMs;
-    for (const scope of lane.scopes) {
+    for await (const scope of scopesOf(lane)) {
       if (stop.aborted) return;
       pauseMs = Math.min(pauseMs, await carrySome(scope, lane));
     }
     if (pauseMs > 0) await lane.clock.sleep(pauseMs, stop);
+  }
+}
+
+const scopePage = 100;
+
+/** Those that it serves; of all, those in which something is left. */
+async function* scopesOf({ scopes, store, sink, logger }: Lane): AsyncIterable<Scope> {
+  if (scopes !== "all") return yield* scopes;
+  const lane = sink === undefined ? {} : { sink };
+  try {
+    for (let after = {}, full = true; full; ) {
+      const page = await store.deliveryScopes({ ...lane, ...after, limit: scopePage });
+      yield* page;
+      after = { after: page.at(-1) };
+      full = page.length === scopePage;
+    }
+  } catch (cause) {
+    logger.warn("Looking for scopes with deliveries failed; it is tried again", { ...lane, cause: String(cause) });
   }
 }
 

@@ -1,8 +1,10 @@
 /** The outbox of the memory store (O1–O5). */
+import type { Scope } from "../../domain/ids.ts";
 import type {
   Delivery,
   DeliveryEnd,
   DeliveryKey,
+  DeliveryScopesRequest,
   Lane,
   PendingDelivery,
   TakeDeliveries,
@@ -10,7 +12,7 @@ import type {
 } from "../../ports/outbox-store.ts";
 import type { RunKey } from "../../ports/store.ts";
 import { deadBody, laneName, laneOf, mostDeliveries } from "../shared/outbox-rows.ts";
-import type { MemoryDelivery, MemoryRun, ScopeData } from "./data.ts";
+import type { MemoryData, MemoryDelivery, MemoryRun, ScopeData } from "./data.ts";
 
 export interface Caused {
   readonly deliveries: readonly Delivery[];
@@ -66,6 +68,14 @@ export function endDelivery(scope: ScopeData, end: DeliveryEnd, now: number): bo
 
 export function nextDelivery(scope: ScopeData, lane: Lane): number | undefined {
   return inLane(scope, lane)[0]?.due;
+}
+
+export function deliveryScopes({ scopes }: MemoryData, request: DeliveryScopesRequest): readonly Scope[] {
+  const { after = "", limit } = request;
+  const isLeft = (data: ScopeData): boolean =>
+    [...data.outbox].some((row) => laneOf(row.delivery) === laneName(request));
+  const names = [...scopes].flatMap(([name, data]) => (name > after && isLeft(data) ? [name] : []));
+  return names.sort().slice(0, limit);
 }
 
 export function deliveries(scope: ScopeData, source: RunKey): readonly PendingDelivery[] {

@@ -182,7 +182,7 @@ CREATE TABLE hf.outbox (
   body text NOT NULL,
   PRIMARY KEY (run, seq, idx)
 );
-CREATE INDEX outbox_due ON hf.outbox (scope, lane, due, run, seq, idx);
+CREATE INDEX outbox_due ON hf.outbox (lane, scope, due, run, seq, idx);
 
 CREATE TABLE hf.content (
   scope text COLLATE "C" NOT NULL,

@@ -1,7 +1,9 @@
 /** The outbox (O1–O5): rows are taken and ended by one statement each, so that several processes may do it at once. */
+import type { Scope } from "../../domain/ids.ts";
 import type {
   Delivery,
   DeliveryEnd,
+  DeliveryScopesRequest,
   Lane,
   OutboxStore,
   PendingDelivery,
@@ -28,6 +30,7 @@ export function outboxOf(access: Access, { write, read }: Calls): OutboxStore {
     takeDeliveries: (request) => write(() => takeDeliveriesJob(access, request)),
     endDelivery: (end) => write(() => endDeliveryJob(access, end)),
     nextDelivery: (lane) => read((db) => nextDelivery(db, lane)),
+    deliveryScopes: (request) => read((db) => deliveryScopes(db, request)),
     deliveries: (source) => read((db) => readDeliveries(db, source)),
   };
 }
@@ -115,6 +118,20 @@ const findNext = "SELECT due FROM hf.outbox WHERE scope = $1 AND lane = $2 ORDER
 
 async function nextDelivery(db: Queries, lane: Lane): Promise<number | undefined> {
   return (await db.get<{ due: number }>(findNext, [lane.scope, laneName(lane)]))?.due;
+}
+
+/** Jumps from scope to scope, whatever each of them holds. */
+const findScopes = `WITH RECURSIVE seen (scope) AS (
+    (SELECT scope FROM hf.outbox WHERE lane = $1 AND scope > $2 ORDER BY scope LIMIT 1)
+    UNION ALL
+    SELECT (SELECT scope FROM hf.outbox WHERE lane = $1 AND scope > seen.scope ORDER BY scope LIMIT 1)
+    FROM seen WHERE seen.scope IS NOT NULL
+  )
+  SELECT scope FROM seen WHERE scope IS NOT NULL LIMIT $3`;
+
+async function deliveryScopes(db: Queries, request: DeliveryScopesRequest): Promise<readonly Scope[]> {
+  const { after = "", limit } = request;
+  return (await db.all<{ scope: Scope }>(findScopes, [laneName(request), after, limit])).map(({ scope }) => scope);
 }
 
 const findOf = `SELECT $2::text AS run_id, seq, idx, body, due, attempts, error FROM hf.outbox

@@ -174,7 +174,7 @@ CREATE TABLE outbox (
   body TEXT NOT NULL,
   PRIMARY KEY (run, seq, idx)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX outbox_due ON outbox (scope, lane, due);
+CREATE INDEX outbox_due ON outbox (lane, scope, due);
 
 -- Content: large bodies by hash, and which runs cite them, for collection.
 CREATE TABLE content (

@@ -1,7 +1,9 @@
 /** The outbox (O1–O5): rows are taken and ended by one statement each, so that several processes may do it at once. */
+import type { Scope } from "../../domain/ids.ts";
 import type {
   Delivery,
   DeliveryEnd,
+  DeliveryScopesRequest,
   Lane,
   OutboxStore,
   PendingDelivery,
@@ -28,6 +30,7 @@ export function outboxOf(access: Access, { write, read }: Calls): OutboxStore {
     takeDeliveries: (request) => write(() => takeDeliveriesJob(access, request)),
     endDelivery: (end) => write(() => endDeliveryJob(access, end)),
     nextDelivery: (lane) => read(() => nextDelivery(access.db, lane)),
+    deliveryScopes: (request) => read(() => deliveryScopes(access.db, request)),
     deliveries: (source) => read(() => readDeliveries(access.db, source)),
   };
 }
@@ -112,6 +115,20 @@ export const findNextDelivery = "SELECT min(due) AS due FROM outbox INDEXED BY o
 
 function nextDelivery(db: Connection, lane: Lane): number | undefined {
   return db.get<{ due: number | null }>(findNextDelivery, lane.scope, laneName(lane))?.due ?? undefined;
+}
+
+/** Jumps from scope to scope, whatever each of them holds. */
+export const findDeliveryScopes = `WITH RECURSIVE found (scope) AS (
+    SELECT (SELECT scope FROM outbox INDEXED BY outbox_due WHERE lane = ?1 AND scope > ?2 ORDER BY scope LIMIT 1)
+    UNION ALL
+    SELECT (SELECT scope FROM outbox INDEXED BY outbox_due WHERE lane = ?1 AND scope > found.scope ORDER BY scope LIMIT 1)
+    FROM found WHERE found.scope IS NOT NULL
+  )
+  SELECT scope FROM found WHERE scope IS NOT NULL LIMIT ?3`;
+
+function deliveryScopes(db: Connection, request: DeliveryScopesRequest): readonly Scope[] {
+  const { after = "", limit } = request;
+  return db.all<{ scope: Scope }>(findDeliveryScopes, laneName(request), after, limit).map(({ scope }) => scope);
 }
 
 const findOf = `SELECT ?2 AS run_id, seq, idx, body, due, attempts, error FROM outbox

@@ -26,6 +26,7 @@ export function rowReads(scope: Scope): Reads {
     tickets: (store) => store.tickets({ scope, limit: 1_000 }),
     contents: (store) => Promise.all([0, 1, 2].map((n) => store.content(contentOf(`c${n}`, scope)))),
     nextDelivery: (store) => store.nextDelivery({ scope }),
+    deliveryScopes: (store) => deliveriesIn(store, scope),
     states: (store) =>
       Promise.all(threadNames.map((thread) => store.threadState({ scope, thread: thread as ThreadId }))),
     threads: async (store) => (await store.threads({ scope, order: "oldest", limit: 9 })).map(numberless),
@@ -38,6 +39,11 @@ async function dueIn(store: Store, scope: Scope): Promise<unknown> {
   const before = `${scope.slice(0, -1)}` as Scope;
   const { scopes } = await store.dueScopes({ agents: agentNames, after: before, limit: 3 });
   return scopes.filter((each) => each.scope === scope);
+}
+
+async function deliveriesIn(store: Store, scope: Scope): Promise<readonly Scope[]> {
+  const scopes = await store.deliveryScopes({ after: `${scope.slice(0, -1)}` as Scope, limit: 3 });
+  return scopes.filter((each) => each === scope);
 }
 
 export function allReads(label: string, first: FirstPositions): Reads {

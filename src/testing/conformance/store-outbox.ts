@@ -1,10 +1,12 @@
 /** Checks of the outbox (O1–O5). */
 import assert from "node:assert/strict";
+import type { Scope } from "../../domain/ids.ts";
 import type { DeliveryEnd, TakenDelivery } from "../../ports/outbox-store.ts";
 import type { Claim, Store } from "../../ports/store.ts";
 import {
   birthOf,
   checked,
+  claimAll,
   claimOne,
   deliveryTo,
   ended,
@@ -97,6 +99,28 @@ export const outbox: Record<string, StoreCheck> = {
         again.map(({ attempt }) => attempt),
         [2, 2, 2],
       );
+    },
+  ),
+
+  "O2 deliveryScopes names the scopes in which something of a lane is left, page by page": checked(
+    async ({ store }) => {
+      assert.deepEqual(await store.deliveryScopes({ limit: 9 }), []);
+      const names = ["d", "b", "a", "c"] as Scope[];
+      for (const scope of names) {
+        await store.create(birthOf("r1", { scope }));
+        const [claim] = await claimAll(store, { scope });
+        assert.ok(claim);
+        const deliveries = [deliveryTo("x", "i1", { due: 9_999 }), { to: "sink", sink: scope, body: null } as const];
+        await write(store, claim, { entries: [started(0)], after: 1, deliveries });
+      }
+      assert.deepEqual(await store.deliveryScopes({ limit: 9 }), ["a", "b", "c", "d"]);
+      assert.deepEqual(await store.deliveryScopes({ limit: 2 }), ["a", "b"]);
+      assert.deepEqual(await store.deliveryScopes({ limit: 2, after: "b" as Scope }), ["c", "d"]);
+      assert.deepEqual(await store.deliveryScopes({ limit: 9, sink: "c" }), ["c"]);
+      const [taken] = await store.takeDeliveries({ scope: "c" as Scope, sink: "c", leaseMs, limit: 1 });
+      assert.deepEqual(await store.deliveryScopes({ limit: 9, sink: "c" }), ["c"]);
+      await store.endDelivery(endOf(taken, "delivered"));
+      assert.deepEqual(await store.deliveryScopes({ limit: 9, sink: "c" }), []);
     },
   ),
 
