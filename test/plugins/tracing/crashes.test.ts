@@ -14,6 +14,12 @@ function byRun(spans: readonly ReadableSpan[]): readonly (readonly ReadableSpan[
   return [...Map.groupBy(spans, place).values()];
 }
 
+/** Every play draws ids of its own; anything else that differs from the uncut play is a problem. */
+function isMore(problem: string): boolean {
+  const [is, shouldBe] = problem.replaceAll(/00-[\da-f]{32}-[\da-f]{16}-01/g, "(drawn)").split("\ninstead of\n");
+  return shouldBe === undefined || !is?.endsWith(`:\n${shouldBe}`);
+}
+
 test("T1 wherever the process dies, a run is one trace, has at most one end, and its wait is told", async () => {
   const { tracer, spans } = telemetry();
   const report = await crashEverywhere(
@@ -38,7 +44,7 @@ test("T1 wherever the process dies, a run is one trace, has at most one end, and
     },
     { ways: ["before", "after"] },
   );
-  expect(report.failures).toEqual([]);
+  expect(report.failures.flatMap(({ problems }) => problems.filter(isMore))).toEqual([]);
   const runs = byRun(spans());
   expect(runs.length).toBeGreaterThan(20);
   for (const own of runs) {
