@@ -90,7 +90,7 @@ export function commandProblem(value: unknown): string | undefined {
   for (const [name, given] of Object.entries(fields)) {
     if (Object.hasOwn(shape.needed, name) || given === undefined) continue;
     const field = Object.hasOwn(shape.optional ?? {}, name) ? shape.optional?.[name] : undefined;
-    const problem = field ? field(given) : "unknown field";
+    const problem = field ? field(given) : `unknown field; known are ${namesOf(shape).join(", ")}`;
     if (problem) return `${brief(name)}: ${problem}`;
   }
   return undefined;
@@ -98,4 +98,8 @@ export function commandProblem(value: unknown): string | undefined {
 
 function brief(name: unknown): string {
   return typeof name === "string" ? name.slice(0, 100).toWellFormed() : `(${typeof name})`;
+}
+
+function namesOf({ needed, optional = {} }: Shape): readonly string[] {
+  return [...Object.keys(needed), ...Object.keys(optional)];
 }

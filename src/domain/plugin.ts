@@ -190,7 +190,7 @@ export interface PluginOptions<Schema extends StandardSchema> {
   /** The state keys that its hooks may write. */
   readonly state?: readonly StateKeyFacts[];
   readonly tools?: readonly Tool[] | ((config: OutputOf<Schema>) => readonly Tool[]);
-  /** Said at every model call of the agent. */
+  /** Said at every model call of the agent; with `persistent: false` or `consumeOnce` only at the first one. */
   readonly context?: readonly ContextMessage[] | ((config: OutputOf<Schema>) => readonly ContextMessage[]);
   readonly create?: (config: OutputOf<Schema>, run: PluginRun) => PluginInstance<OutputOf<Schema>>;
 }

@@ -58,13 +58,13 @@ function runPhase(order: PhaseOrder, standing: Standing, stage: Stage): Whenever
   return isAwaitable(ran) ? Promise.resolve(ran).then(fact) : fact(ran);
 }
 
-/** What plugins say at every model call is said once to the run, before its first step. */
+/** What plugins say at every model call, unless they say otherwise, is said once to the run, before its first step. */
 function withStatic(phase: Phase, ran: Ran, stage: Stage): Ran {
   const { context } = stage.boundAgent.plugins;
   if (phase !== "before-run" || ran.kind === "failed" || context.length === 0) return ran;
   const said = context.map(({ plugin, message }) => ({
     plugin,
-    command: { ...message, type: "add-context", persistent: true } as const,
+    command: { persistent: true, ...message, type: "add-context" } as const,
   }));
   return { ...ran, commands: [...said, ...ran.commands] };
 }

@@ -225,7 +225,7 @@ const wrong: readonly [string, () => Given, RegExp | readonly RegExp[]][] = [
   [
     "context with an unknown field",
     () => ({ plugins: [make({ name: "guard", context: [{ key: "a", text: "b", tone: "kind" }] })] }),
-    /^plugins\[0\] \(guard\): context\[0\]: tone: unknown field$/,
+    /^plugins\[0\] \(guard\): context\[0\]: tone: unknown field; known are key, text, target,/,
   ],
   [
     "context with a lone surrogate",
