@@ -8,6 +8,7 @@ import { houseRows } from "./options/house-rows.ts";
 import { limitRows } from "./options/limit-rows.ts";
 import { everyPath } from "./options/paths.ts";
 import { pluginRows } from "./options/plugin-rows.ts";
+import { aroundRows } from "./options/policy-rows.ts";
 import { stateRows } from "./options/state-rows.ts";
 import { type Row, type Rows, tell, tellDeclared } from "./options/told.ts";
 import { toolRows } from "./options/tool-rows.ts";
@@ -16,6 +17,7 @@ import { tracingRows } from "./options/tracing-rows.ts";
 const rows: Rows = {
   ...agentRows,
   ...toolRows,
+  ...aroundRows,
   ...stateRows,
   ...pluginRows,
   ...contextRows,

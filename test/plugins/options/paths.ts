@@ -7,6 +7,7 @@ import {
   isHoldfastError,
   type PluginRun,
   plugin,
+  policy,
   stateKey,
   tool,
 } from "../../../src/index.ts";
@@ -45,6 +46,7 @@ const surfaces: Readonly<Record<string, Refusal>> = {
   agent: refusing(agent),
   tool: refusing(tool),
   stateKey: refusing(stateKey),
+  policy: refusing(policy),
   plugin: refusing(plugin as (options: never) => unknown),
   instance: refusing((instance) => {
     const made = plugin({ name: "p", create: () => instance });

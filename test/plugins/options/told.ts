@@ -41,8 +41,11 @@ export type Row =
 
 export type Rows = Readonly<Record<string, Row>>;
 
-/** Shows when, by which process, and what was declared: all that differs without any effect. */
-const without = ["at", "epoch", "startBy", "openedAt", "timeoutMs", "budget", "deadlineAt", "fingerprint"];
+/** When, by which process, and what was declared: all that differs without any effect. */
+const without = [
+  ...["at", "epoch", "startBy", "openedAt", "timeoutMs", "budget", "deadlineAt", "fingerprint"],
+  ...["terms", "audience", "answerBy", "onExpiry", "escalation", "hash"],
+];
 
 /** Ids of traces are drawn, and others each time. */
 const drawn = /00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]/g;
@@ -56,7 +59,7 @@ export async function tell(play: Play, left: readonly string[] = without): Promi
     const run = await story.userSays("Go.", start);
     await during(story, run);
     const kept = (value: object): string =>
-      JSON.stringify(value, (key, each) => (left.includes(key) ? 0 : each)).replaceAll(drawn, "drawn");
+      JSON.stringify(value, (key, each) => (left.includes(key) ? undefined : each)).replaceAll(drawn, "drawn");
     const journal = play.isOnlyAsked ? [] : await story.journal(run);
     return [...journal.map(kept), ...story.modelSaw.map(kept), ...(play.notes ?? [])];
   } catch (cause) {
