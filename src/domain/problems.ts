@@ -27,6 +27,10 @@ export class Problems {
     return this.#found;
   }
 
+  get count(): number {
+    return this.#found.length;
+  }
+
   add(problem: string): void {
     this.#found.push(problem);
   }
