@@ -7,21 +7,28 @@ import { createOutboxRelay } from "./dispatchers/outbox/outbox-relay.ts";
 import { createSinkRelay } from "./dispatchers/outbox/sink-relay.ts";
 import { createRetention } from "./dispatchers/retention.ts";
 import { defaultScope, parseId, type Scope } from "./domain/ids.ts";
-import type { BoundAgent, EngineDeps } from "./engine/deps.ts";
+import { fingerprintOf } from "./domain/manifest.ts";
+import type { TicketRecord } from "./domain/ticket.ts";
+import type { EngineDeps } from "./engine/deps.ts";
 import { defaultLimits } from "./engine/limits.ts";
 import { createLive, type Live } from "./engine/live.ts";
+import { loadState } from "./engine/load.ts";
+import { bindRun } from "./engine/open.ts";
 import type { RuntimeOptions } from "./options.ts";
 import { createAjvChecker } from "./platform/ajv-checker.ts";
 import { consoleLogger } from "./platform/console-logger.ts";
+import { jsonSchema } from "./platform/json-schema.ts";
 import { nodeClock } from "./platform/node-clock.ts";
 import { nodeHash } from "./platform/node-hash.ts";
 import { nodeIds } from "./platform/node-ids.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Counts } from "./ports/counts.ts";
 import type { Advance } from "./ports/dispatcher.ts";
-import type { Store } from "./ports/store.ts";
+import type { RunKey, Store } from "./ports/store.ts";
 import { assembleRuntime } from "./runtime/assemble.ts";
-import type { Desk } from "./runtime/desk.ts";
+import type { AgentCode } from "./runtime/bind-agent.ts";
+import { createBinder, missingAgent } from "./runtime/bind-run.ts";
+import type { Desk, KnownAgent } from "./runtime/desk.ts";
 import type { Runtime } from "./runtime/runtime.ts";
 import { memory } from "./stores/memory/memory.ts";
 
@@ -52,20 +59,21 @@ export interface WorkerPart {
   readonly counts: Counts;
   readonly agentNames: readonly string[];
   readonly sinkNames: readonly string[];
+  readonly agents: readonly KnownAgent[];
   /** Stops claiming, gives every run back, then closes the ports. */
   close(): Promise<void>;
 }
 
 export function composeWorker(
   ports: RuntimePorts,
-  agents: readonly BoundAgent[],
+  agents: readonly AgentCode[],
   settings: RuntimeSettings,
 ): WorkerPart {
   const { leaseMs = 30_000, pollMs = 1_000, concurrency = 256, closeGraceMs = 5_000 } = settings;
   const { concurrencyPerAgent = {}, concurrencyPerScope = concurrency } = settings;
   const scope = settings.scope === undefined ? defaultScope : parseId<Scope>("scope", settings.scope);
-  const byName = new Map(agents.map((each) => [each.name, each]));
-  const agentNames = [...byName.keys()];
+  const agentNames = [...new Set(agents.map(({ name }) => name))];
+  const known = agents.map((code) => ({ code, fingerprint: fingerprintOf(code.declared, ports.hash) }));
   const live = createLive();
   const counts: Counts = { runsInHand: 0, leasesLost: 0, fencedWrites: 0, behindAnswers: 0 };
   const engine: EngineDeps = {
@@ -74,7 +82,7 @@ export function composeWorker(
     counts,
     limits: { ...defaultLimits, ...settings.limits },
     startMarginMs: Math.ceil(leaseMs / 6),
-    agent: (name) => byName.get(name),
+    bind: createBinder(known, { schemaOf: jsonSchema }),
   };
   const backend = createInProcessBackend(engine);
   const worker = { ...ports, counts, scope, agents: agentNames, leaseMs, pollMs, concurrency, closeGraceMs };
@@ -86,13 +94,15 @@ export function composeWorker(
   if (dispatcher) ports.bus.pieces?.offer(live);
   const advance: Advance = (held) => backend.executeRoot(held);
   dispatcher?.serve(advance);
+  const mayTake = async ({ agent, run, prompt }: TicketRecord, of: Scope): Promise<boolean> =>
+    prompt === missingAgent(agent) || (await canTake({ scope: of, run }, engine));
   const chores: { close(): Promise<void> }[] = [];
   if (dispatcher) chores.push(dispatcher, createOutboxRelay({ ...worker, scopes: claiming.scopes }));
   const { sinks = {} } = settings;
   if (dispatcher) chores.push(createSinkRelay({ ...worker, scopes: claiming.scopes, sinks }));
   if (dispatcher && settings.retention) chores.push(createRetention({ ...worker, ...settings.retention }));
   if (dispatcher && !settings.isUnattended)
-    chores.push(startCaretaker({ ...worker, ...claiming, unservedMs: engine.limits.unservedMs }, advance));
+    chores.push(startCaretaker({ ...worker, ...claiming, unservedMs: engine.limits.unservedMs, mayTake }, advance));
   async function close(): Promise<void> {
     try {
       await Promise.all(chores.map((chore) => chore.close()));
@@ -100,7 +110,17 @@ export function composeWorker(
       await closeBoth(ports);
     }
   }
-  return { scope, live, counts, agentNames, sinkNames: Object.keys(sinks), close };
+  const named = known.map(({ code, fingerprint }) => ({
+    name: code.name,
+    version: code.declared.version,
+    fingerprint,
+  }));
+  return { scope, live, counts, agentNames, agents: named, sinkNames: Object.keys(sinks), close };
+}
+
+async function canTake(key: RunKey, engine: EngineDeps): Promise<boolean> {
+  const { state } = await loadState(key, engine.store);
+  return (await bindRun(state, engine)).missing === undefined;
 }
 
 /** Its own, and those it was given besides. */
@@ -110,7 +130,7 @@ function servedScopes({ scopes = [] }: RuntimeSettings, own: Scope): readonly Sc
 }
 
 /** A worker and a front desk in one process. Without agents it is a front desk only. */
-export function composeRuntime(ports: RuntimePorts, agents: readonly BoundAgent[], settings: RuntimeSettings): Runtime {
+export function composeRuntime(ports: RuntimePorts, agents: readonly AgentCode[], settings: RuntimeSettings): Runtime {
   const { pollMs = 1_000, watchPollMs = 50 } = settings;
   const { close: shutDown, ...worker } = composeWorker(ports, agents, settings);
   return assembleRuntime({ ...ports, ...worker, pollMs, watchPollMs, shutDown });

@@ -5,6 +5,7 @@ export type { RetentionPolicy } from "./dispatchers/retention.ts";
 export { type Agent, type AgentOptions, agent } from "./domain/agent.ts";
 export type { ApprovalTerms, Audience } from "./domain/approval.ts";
 export type { Command, ContextMessage } from "./domain/command.ts";
+export type { DeclaredManifest, Manifest } from "./domain/declared-manifest.ts";
 export type { Delta, MessagePartial, MessageRetracted } from "./domain/delta.ts";
 export {
   type ErrorCode,
@@ -18,7 +19,6 @@ export type { RunEvent } from "./domain/event.ts";
 export type { EventFilter } from "./domain/event-filter.ts";
 export type { InputId, RunId, Scope, ThreadId, TicketId } from "./domain/ids.ts";
 export type { JsonValue } from "./domain/json.ts";
-export type { DeclaredManifest, Manifest } from "./domain/manifest.ts";
 export type { ManifestDifference } from "./domain/manifest-diff.ts";
 export { type Message, type Part, textOf } from "./domain/message.ts";
 export type { Phase } from "./domain/phase.ts";

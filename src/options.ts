@@ -3,6 +3,7 @@ import type { RetentionPolicy } from "./dispatchers/retention.ts";
 import type { Agent } from "./domain/agent.ts";
 import { HoldfastError } from "./domain/errors.ts";
 import { idProblem } from "./domain/ids.ts";
+import { declare, manifestProblems } from "./domain/manifest.ts";
 import { isFunction, Problems } from "./domain/problems.ts";
 import { toolNamePattern } from "./domain/tool.ts";
 import { defaultLimits, type EngineLimits } from "./engine/limits.ts";
@@ -136,11 +137,9 @@ function isScopes(scopes: unknown): boolean {
 /** L9: a limit for an agent that this process does not have would never be read. */
 function checkPerAgent(limits: unknown, agents: readonly Agent<unknown>[], problems: Problems): void {
   if (limits === undefined) return;
-  const inner = new Problems(
-    limits,
-    agents.map((each) => each?.name),
-  );
-  for (const each of agents) inner.integer(each?.name, 1, mostRuns);
+  const names = [...new Set(agents.map((each) => each?.name))];
+  const inner = new Problems(limits, names);
+  for (const name of names) inner.integer(name, 1, mostRuns);
   problems.include("concurrencyPerAgent", inner);
 }
 
@@ -207,13 +206,21 @@ function checkAgents(agents: unknown, problems: Problems): readonly Agent<unknow
   }
   const names = new Set<string>();
   for (const [index, each] of (agents as Agent<unknown>[]).entries()) {
-    const name = each?.name;
-    if (typeof name !== "string") problems.add(`agents[${index}]: must come from agent({ … })`);
-    else if (names.has(name)) problems.add(`agents[${index}]: the name ${name} is used twice`);
-    else if (!isFunction((each.model as { call?: unknown }).call)) {
-      problems.add(`agents[${index}]: the model of ${name} cannot be called`);
-    }
+    const name = `${each?.name}@${each?.version}`;
+    if (typeof each?.name !== "string") problems.add(`agents[${index}]: must come from agent({ … })`);
+    else if (names.has(name))
+      problems.add(`agents[${index}]: ${name} is there twice; give one of them another version`);
+    else checkAgent(each, (problem) => problems.add(`agents[${index}]: ${problem}`));
     names.add(name);
   }
   return agents;
+}
+
+function checkAgent(agent: Agent<unknown>, add: (problem: string) => void): void {
+  const { provider, model } = agent.model?.description ?? {};
+  if (!isFunction((agent.model as { call?: unknown } | undefined)?.call)) {
+    add(`the model ${provider}/${model} of ${agent.name} cannot be called; give the agent a provider's model`);
+  }
+  const declared = agent.model?.description ? declare(agent) : undefined;
+  for (const problem of declared ? manifestProblems(declared) : []) add(`${agent.name}: ${problem}`);
 }

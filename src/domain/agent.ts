@@ -14,9 +14,13 @@ import { type Tool, toolNamePattern } from "./tool.ts";
 
 export type Instructions = string | ((context: JsonValue | undefined) => string);
 
+/** What a worker does with a run that was started with another manifest than its agent has today. */
+export type OnUpgrade = "pinned" | "move" | "refuse";
+
 export interface Agent<Output = string, Context = unknown> {
   readonly name: string;
   readonly version: string;
+  readonly onUpgrade: OnUpgrade;
   readonly model: DescribedModel;
   readonly instructions: Instructions;
   readonly tools: readonly Tool[];
@@ -53,6 +57,12 @@ export interface AgentOptions<
   readonly name: string;
   /** Change it when code changes that is no tool and no plugin, such as an instructions function; "1" unless said. */
   readonly version?: string;
+  /**
+   * When a worker with this agent takes up a run that was started with another manifest. pinned: the run keeps what it
+   * was started with, as far as the code is here; move: it goes on as this agent is now, and its journal says so;
+   * refuse: it waits for a worker that has its manifest.
+   */
+  readonly onUpgrade?: OnUpgrade;
   readonly model: DescribedModel;
   readonly instructions: string | ((context: OutputOf<ContextSchema>) => string);
   readonly tools?: readonly Tool[];
@@ -76,6 +86,7 @@ export interface AgentOptions<
 const optionNames = [
   "name",
   "version",
+  "onUpgrade",
   "model",
   "instructions",
   "tools",
@@ -104,6 +115,7 @@ export function agent<
     `must match ${toolNamePattern}`,
   );
   problems.optional("version", (text) => typeof text === "string" && text.length > 0, "must be a non-empty string");
+  problems.oneOf("onUpgrade", ["pinned", "move", "refuse"]);
   problems.check("model", isDescribed, "must be a model, for example scripted([…]) from holdfast/testing");
   problems.check(
     "instructions",
@@ -125,10 +137,11 @@ export function agent<
   const budget = checkBudget(options?.budget, options?.model, problems);
   const sinks = checkSinks(options?.sinks, problems);
   problems.refuse("invalid-agent", `Agent ${shown(options?.name)} cannot be defined`);
-  const { name, model, context, version = "1" } = options;
+  const { name, model, context, version = "1", onUpgrade = "pinned" } = options;
   return {
     name,
     version,
+    onUpgrade,
     model,
     instructions: options.instructions as Instructions,
     tools: tools as readonly Tool[],

@@ -184,6 +184,7 @@ function decideCall(call: CallState, ticket: TicketRecord, entry: Entry & Ticket
     case "run-again":
       return { ...made, status: "ready", keyGeneration: call.keyGeneration + 1 };
     case "closed":
+      if (decision.why === "amended") return { ...call, status: "proposed" };
       return conclude(made, closedResult(ticket));
     case "expired":
       if (decision.counts === "approve") return { ...made, status: "ready" };
@@ -195,6 +196,20 @@ function decideCall(call: CallState, ticket: TicketRecord, entry: Entry & Ticket
     default:
       return decision satisfies never;
   }
+}
+
+const undone: readonly CallState["status"][] = ["proposed", "asked", "ready"];
+
+/** Calls of tools that have changed: what has not begun is judged anew, whoever allowed it before. */
+export function reconsider({ step, tickets }: RunState, changed: readonly string[]): readonly CallState[] {
+  const isOpen = ({ id }: CallState): boolean => tickets.some((ticket) => ticket.call?.id === id);
+  return (step?.calls ?? []).map((call) => {
+    if (!changed.includes(call.tool) || !undone.includes(call.status) || isOpen(call)) return call;
+    const { ask: _ask, edit: _edit, decision, ...rest } = call;
+    if (call.asked === 0) return { ...rest, status: "proposed" };
+    const answered = decision ? `, and what ${decision.by} answered was about the tool as it was` : "";
+    return { ...rest, status: "proposed", reasked: `Tool ${call.tool} has changed since this was asked${answered}` };
+  });
 }
 
 function closedResult(ticket: TicketRecord): CallResult {

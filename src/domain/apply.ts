@@ -7,7 +7,15 @@
  * A4 a decision touches only the ticket it names, only while that ticket is open, and only with a verb of its kind.
  * A5 a call gets its one result, and no other; it is judged while proposed and intended while ready.
  */
-import { applyCallEffect, applyDecision, applyGate, applyOpened, openCalls, settleCall } from "./apply-call.ts";
+import {
+  applyCallEffect,
+  applyDecision,
+  applyGate,
+  applyOpened,
+  openCalls,
+  reconsider,
+  settleCall,
+} from "./apply-call.ts";
 import { afterHearing, applyCommands, startStep, whileIntended } from "./apply-plugins.ts";
 import { addUsage, type EffectEntry, keepBooks, nextEffect, stepOf } from "./apply-step.ts";
 import type {
@@ -15,6 +23,7 @@ import type {
   Entry,
   EntryStamp,
   InputReceived,
+  ManifestAmended,
   MessageAppended,
   OutputValidated,
   RunCreated,
@@ -30,6 +39,7 @@ export function birth(entry: EntryStamp & RunCreated): RunState {
   const { type: _type, input, seq, at, epoch: _epoch, ...created } = entry;
   return {
     created,
+    manifest: created.manifest,
     inputCount: input.length,
     seq,
     status: "created",
@@ -110,6 +120,8 @@ function applyBody(state: RunState, entry: Entry): RunState {
       return applyMessage(state, entry);
     case "command-applied":
       return applyCommands(state, entry);
+    case "manifest-amended":
+      return applyAmendment(state, entry);
     case "output-validated":
       return applyReport(state, entry);
     case "state-changed":
@@ -122,6 +134,13 @@ function applyBody(state: RunState, entry: Entry): RunState {
     default:
       return applyOutside(state, entry);
   }
+}
+
+function applyAmendment(state: RunState, entry: EntryStamp & ManifestAmended): RunState {
+  const { fingerprint, from, changed, seq } = entry;
+  if (state.manifest.fingerprint !== from) throw twice(state, `no longer on manifest ${from}`);
+  const amended = { ...state, manifest: { fingerprint, amendedAt: seq } };
+  return state.step ? { ...amended, step: { ...state.step, calls: reconsider(state, changed) } } : amended;
 }
 
 function applyReport(state: RunState, entry: EntryStamp & OutputValidated): RunState {

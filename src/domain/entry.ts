@@ -1,11 +1,12 @@
 /**
  * Entry: one durable fact of a run. A closed union; feature data lives in typed bodies, not in new kinds.
- * Kinds that later capabilities write (context-projected, manifest-amended) join with the code that writes them.
+ * Kinds that later capabilities write (context-projected) join with the code that writes them.
  */
 import type { ApprovalTerms } from "./approval.ts";
 import type { GivenCommand } from "./command.ts";
+import type { DeclaredManifest } from "./declared-manifest.ts";
 import type { ErrorRecord, RetryClass } from "./errors.ts";
-import type { CallId, EffectId, InputId, MessageId, RunId, TicketId } from "./ids.ts";
+import type { CallId, EffectId, Fingerprint, InputId, MessageId, RunId, TicketId } from "./ids.ts";
 import type { JsonValue } from "./json.ts";
 import type { Amount } from "./ledger.ts";
 import type { CallErrorCode, CallResult, Message } from "./message.ts";
@@ -166,6 +167,16 @@ export interface OutputValidated {
   readonly report: OutputReport;
 }
 
+/** From here on the run is what its agent declares now. */
+export interface ManifestAmended {
+  readonly type: "manifest-amended";
+  readonly from: Fingerprint;
+  readonly fingerprint: Fingerprint;
+  readonly declared: DeclaredManifest;
+  /** Tools that are gone or no longer what they were: what was asked about them is asked again. */
+  readonly changed: readonly string[];
+}
+
 export interface TicketOpened {
   readonly type: "ticket-opened";
   readonly ticket: TicketRecord;
@@ -223,6 +234,7 @@ export type EntryBody =
   | StateChanged
   | MessageAppended
   | OutputValidated
+  | ManifestAmended
   | TicketOpened
   | OutsideFact;
 

@@ -1,5 +1,5 @@
 /** Event: what a watcher sees of an entry. `project` is pure, so events can always be rebuilt from the journal. */
-import type { CommandApplied, Entry, EntryStamp, OutputValidated, Settled, Verdict } from "./entry.ts";
+import type { CommandApplied, Entry, EntryStamp, ManifestAmended, OutputValidated, Settled, Verdict } from "./entry.ts";
 import type { CallId, EffectId, InputId, RunId, ThreadId, TicketId } from "./ids.ts";
 import type { Message } from "./message.ts";
 import type { Outcome, RunIdentity } from "./run.ts";
@@ -48,6 +48,7 @@ export type EventBody =
   | CommandApplied
   | StateChanged
   | OutputValidated
+  | Omit<ManifestAmended, "declared">
   | { readonly type: "ticket-opened"; readonly ticket: TicketRecord }
   | { readonly type: "ticket-decided"; readonly ticket: TicketId; readonly decision: Decision; readonly by: string }
   | {
@@ -84,6 +85,7 @@ const everyType: Readonly<Record<EventType, true>> = {
   "command-applied": true,
   "state-changed": true,
   "output-validated": true,
+  "manifest-amended": true,
   "ticket-opened": true,
   "ticket-decided": true,
   "input-received": true,
@@ -123,6 +125,10 @@ function projectBody(entry: Entry, identity: RunIdentity): EventBody {
     }
     case "effect-settled": {
       const { answered: _answered, ...shown } = body;
+      return shown;
+    }
+    case "manifest-amended": {
+      const { declared: _declared, ...shown } = body;
       return shown;
     }
     case "message-appended":

@@ -1,6 +1,7 @@
 /** What differs between two manifests, in words that an operator reads. */
+
+import type { DeclaredManifest } from "./declared-manifest.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
-import type { DeclaredManifest } from "./manifest.ts";
 import { type FoundField, fieldsOf } from "./manifest-fields.ts";
 
 /** One difference. A side that does not have it is undefined. */
@@ -86,7 +87,7 @@ function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function isSame(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
+export function isSame(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   if (Array.isArray(a) && Array.isArray(b)) {
     return a.length === b.length && a.every((item: JsonValue, index) => isSame(item, b[index]));
   }

@@ -8,46 +8,15 @@
  */
 import type { Agent } from "./agent.ts";
 import type { UsedPlugin } from "./agent-plugins.ts";
+import type { DeclaredManifest, Manifest } from "./declared-manifest.ts";
 import { HoldfastError } from "./errors.ts";
 import type { Fingerprint } from "./ids.ts";
-import type { JsonObject, JsonValue } from "./json.ts";
+import type { JsonValue } from "./json.ts";
 import { behaviouralPart, fieldsOf } from "./manifest-fields.ts";
 import type { ModelDescription } from "./model.ts";
-import type { OutputSpec } from "./output.ts";
-import type { RunBudget } from "./run.ts";
 import type { StateKeyFacts } from "./state-key.ts";
 import type { ToolSpec } from "./tool.ts";
 import { holdfastVersion } from "./version.ts";
-
-/** Stored once per (scope, fingerprint), in the transaction of the birth that first cites it. */
-export interface DeclaredManifest {
-  readonly format: 1;
-  readonly agent: string;
-  readonly version: string;
-  readonly model: ModelDescription;
-  /** A function's text is code: bound by name, invisible to the fingerprint. */
-  readonly instructions: { readonly kind: "text"; readonly text: string } | { readonly kind: "function" };
-  /** Sorted by name. */
-  readonly tools: readonly ToolSpec[];
-  readonly context: JsonObject | null;
-  /** Absent when the answer is text. */
-  readonly output?: OutputSpec;
-  /** In the order in which they are asked; absent when there are none. */
-  readonly plugins?: readonly { readonly name: string; readonly version: string; readonly config: JsonValue }[];
-  /** Sorted by name; absent when there are none. */
-  readonly state?: readonly Pick<StateKeyFacts, "name" | "scope" | "version" | "merge">[];
-  readonly budget: RunBudget;
-  /** Sorted; absent when there are none. */
-  readonly sinks?: readonly string[];
-  /** Volatile: who was the first to declare exactly this. */
-  readonly declaredBy: { readonly holdfast: string };
-}
-
-/** What a run is started with, and its name. */
-export interface Manifest {
-  readonly fingerprint: Fingerprint;
-  readonly declared: DeclaredManifest;
-}
 
 export const declaredBy: DeclaredManifest["declaredBy"] = { holdfast: holdfastVersion };
 
@@ -104,7 +73,7 @@ export function declare(agent: Agent<unknown>): DeclaredManifest {
     model: described(agent.model.description),
     instructions:
       typeof agent.instructions === "string" ? { kind: "text", text: agent.instructions } : { kind: "function" },
-    tools: agent.tools.map((each) => each.spec).sort((a, b) => (a.name < b.name ? -1 : 1)),
+    tools: declaredTools(agent),
     context: agent.contextSchema ?? null,
     ...(agent.output ? { output: agent.output.spec } : {}),
     ...(agent.plugins.length > 0 ? { plugins: agent.plugins.map(declaredPlugin) } : {}),
@@ -113,6 +82,11 @@ export function declare(agent: Agent<unknown>): DeclaredManifest {
     ...(agent.sinks.length > 0 ? { sinks: agent.sinks } : {}),
     declaredBy,
   };
+}
+
+/** By name: in this order the model is shown them too, or one fingerprint would stand for two requests. */
+export function declaredTools({ tools }: Agent<unknown>): readonly ToolSpec[] {
+  return tools.map((each) => each.spec).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 function declaredPlugin({ name, version, declared }: UsedPlugin): NonNullable<DeclaredManifest["plugins"]>[number] {

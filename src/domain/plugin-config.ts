@@ -60,6 +60,12 @@ function fixed(value: unknown, walk: Walk): unknown {
 
 const code = "(code)";
 
+/** What the manifest has of it is not all of it. */
+export function hasCode(config: JsonValue): boolean {
+  if (typeof config !== "object" || config === null) return config === code;
+  return Object.values(config).some((inner) => hasCode(inner as JsonValue));
+}
+
 function declared(value: unknown, walk: Walk): JsonValue {
   if (value === null || typeof value === "boolean") return value;
   if (typeof value === "string") return value.toWellFormed();

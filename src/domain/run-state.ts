@@ -6,7 +6,7 @@ import type { Ledger } from "./ledger.ts";
 import type { CallInput, CallResult } from "./message.ts";
 import type { OutputReport } from "./output.ts";
 import type { ContextSlot, PluginState, StepChanges } from "./plugin-state.ts";
-import type { CancelRequest, Outcome, PendingInput, RunStatus, Usage } from "./run.ts";
+import type { CancelRequest, ManifestRef, Outcome, PendingInput, RunStatus, Usage } from "./run.ts";
 import type { Slots } from "./state-slots.ts";
 import type { Decision, TicketRecord } from "./ticket.ts";
 
@@ -16,6 +16,8 @@ export const foldVersion = 4;
 export interface RunState {
   /** run-created without its message bodies. */
   readonly created: Omit<RunCreated, "input" | "type">;
+  /** What it has now. `amendedAt`: seq of the entry that brought it, when it is not the one it was born with. */
+  readonly manifest: ManifestRef & { readonly amendedAt?: number };
   readonly inputCount: number;
   readonly seq: number;
   readonly status: RunStatus;
@@ -110,6 +112,8 @@ export interface CallState {
   /** An input offered by a person, not yet judged. */
   readonly edit?: { readonly input: JsonValue };
   readonly problem?: string;
+  /** Why what was asked or allowed before has to be asked again. */
+  readonly reasked?: string;
   readonly decision?: { readonly decision: Decision; readonly by: string; readonly at: number };
   readonly effect?: EffectState;
   readonly result?: CallResult;

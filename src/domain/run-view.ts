@@ -84,7 +84,7 @@ export function viewRun(state: RunState): RunView {
   return {
     ...identity,
     request: viewRequest(state.created.request, identity),
-    manifest: state.created.manifest,
+    manifest: { fingerprint: state.manifest.fingerprint },
     ...present({ input: viewInput(state, thread), output: viewOutput(state, thread), waiting: viewWaiting(state) }),
     status: state.status,
     ...present({ outcome: state.outcome, error: errorOf(state.outcome), answer: state.answer }),

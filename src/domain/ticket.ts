@@ -68,8 +68,11 @@ export type EngineDecision =
   | { readonly kind: "expired"; readonly counts: OnExpiry }
   | { readonly kind: "closed"; readonly why: ClosedWhy };
 
-/** A ticket that the engine closed because nobody can answer it any more, or because what was missing was found. */
-export type ClosedWhy = "cancelled" | "timed-out" | "run-ended" | "interrupted" | "superseded" | "found";
+/**
+ * A ticket that the engine closed because nobody can answer it any more, because what was missing was found, or because
+ * what it asked about has changed and is asked again.
+ */
+export type ClosedWhy = "cancelled" | "timed-out" | "run-ended" | "interrupted" | "superseded" | "found" | "amended";
 
 export type DecisionKind = Decision["kind"];
 

@@ -13,6 +13,7 @@
  */
 import type { RunState } from "../domain/run-state.ts";
 import { advance } from "./advance.ts";
+import { amend } from "./amend.ts";
 import { type Circumstances, type Draft, emit, openDraft, wakeBy } from "./draft.ts";
 import { type Ending, finish, stopEffects, urgentEnd } from "./finish.ts";
 import { pass } from "./moments.ts";
@@ -44,17 +45,18 @@ export function proceed(draft: Draft, facts: readonly Fact[]): void {
 /** Plugins hear of a cancel and may tidy up their state, but nothing keeps the run from its end. */
 function end(draft: Draft, urgent: Ending): void {
   const { cancel, startedAt } = draft.state;
-  const isHeard = !cancel || startedAt === undefined || !draft.at.capable || pass(draft, "on-cancel");
+  const isHeard = !cancel || startedAt === undefined || draft.at.missing !== undefined || pass(draft, "on-cancel");
   if (isHeard) finish(draft, urgent);
   else stopEffects(draft, urgent);
 }
 
 function goOn(draft: Draft): void {
   if (draft.state.status === "created") begin(draft);
-  if (!draft.at.capable) return openMissing(draft);
+  if (draft.at.missing !== undefined) return openMissing(draft, draft.at.missing);
   closeMissing(draft);
   if (draft.at.broken !== undefined) return openQuarantine(draft, draft.at.broken);
   if (draft.at.crashes > draft.at.limits.crashes) return openQuarantine(draft, gettingNowhere(draft));
+  if (draft.at.amend) amend(draft, draft.at.amend);
   const ending = advance(draft);
   if (ending) finish(draft, ending);
   else rest(draft);

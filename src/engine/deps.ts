@@ -1,4 +1,7 @@
 /** What the engine needs of the outside. All of it comes through ports (L11). */
+
+import type { DeclaredManifest } from "../domain/declared-manifest.ts";
+import type { Fingerprint } from "../domain/ids.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { OutputReport, OutputSpec } from "../domain/output.ts";
 import type { Bus } from "../ports/bus.ts";
@@ -10,6 +13,7 @@ import type { PluginRunner } from "../ports/plugin-runner.ts";
 import type { Model, ModelTool } from "../ports/provider.ts";
 import type { Store } from "../ports/store.ts";
 import type { ToolRunner } from "../ports/tool-runner.ts";
+import type { Amendment } from "./draft.ts";
 import type { EngineLimits } from "./limits.ts";
 import type { Live } from "./live.ts";
 
@@ -31,6 +35,22 @@ export interface BoundOutput {
   readonly check: (text: string) => OutputReport | Promise<OutputReport>;
 }
 
+export interface RunToBind {
+  readonly agent: string;
+  readonly fingerprint: Fingerprint;
+  /** What the fingerprint is of; asked for only where no agent here has it. */
+  readonly declared: () => Promise<DeclaredManifest>;
+}
+
+/** The code that takes a run up. */
+export interface Binding {
+  readonly agent: BoundAgent;
+  /** Why nothing of the run can go on here, in words; nothing of `agent` is called then (D8). */
+  readonly missing?: string;
+  /** The run moves to what the agent declares now. */
+  readonly amend?: Amendment;
+}
+
 export interface EngineDeps {
   readonly store: Store;
   readonly bus: Bus;
@@ -42,5 +62,5 @@ export interface EngineDeps {
   readonly limits: EngineLimits;
   /** Lease end minus this is the last moment at which an attempt may begin. */
   readonly startMarginMs: number;
-  readonly agent: (name: string) => BoundAgent | undefined;
+  readonly bind: (run: RunToBind) => Promise<Binding>;
 }

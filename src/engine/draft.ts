@@ -1,7 +1,8 @@
 /** A draft: the committed state, plus entries decided but not yet committed, folded as they are added. */
 import { apply } from "../domain/apply.ts";
+import type { DeclaredManifest } from "../domain/declared-manifest.ts";
 import type { EntryBody } from "../domain/entry.ts";
-import type { CallId, EffectId } from "../domain/ids.ts";
+import type { CallId, EffectId, Fingerprint } from "../domain/ids.ts";
 import type { CallResult } from "../domain/message.ts";
 import type { ModelDescription } from "../domain/model.ts";
 import type { OutputSpec } from "../domain/output.ts";
@@ -13,6 +14,13 @@ import type { ToolSpec } from "../domain/tool.ts";
 import type { Hash } from "../ports/hash.ts";
 import type { EngineLimits } from "./limits.ts";
 import type { Order } from "./work.ts";
+
+/** From what the run has to what its agent here declares. */
+export interface Amendment {
+  readonly before: DeclaredManifest;
+  readonly fingerprint: Fingerprint;
+  readonly declared: DeclaredManifest;
+}
 
 /** Everything `decide` may know besides the state. Plain values and pure functions. */
 export interface Circumstances {
@@ -28,8 +36,10 @@ export interface Circumstances {
   /** False: the run was claimed only to end it. */
   readonly mayStart: boolean;
   readonly crashes: number;
-  /** This process has the agent. Without it a run can only end, or wait for someone who has it. */
-  readonly capable: boolean;
+  /** What this process lacks of the agent, in words. Without it a run can only end, or wait for someone who has it. */
+  readonly missing: string | undefined;
+  /** The run is to move to what its agent declares now. */
+  readonly amend: Amendment | undefined;
   readonly threadPosition: number;
   /** Why this process cannot go on with the run although it has the agent, if that is so. */
   readonly broken: string | undefined;

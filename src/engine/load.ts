@@ -19,8 +19,10 @@ export interface Loaded {
   readonly snapshotSeq: number;
 }
 
-export async function load(
+/** What a run's code needs besides its state. */
+export async function loadRest(
   key: RunKey & { readonly thread: RunState["created"]["identity"]["thread"] },
+  found: Pick<Loaded, "state" | "snapshotSeq">,
   deps: {
     readonly store: Store;
     readonly window: number;
@@ -29,7 +31,7 @@ export async function load(
   },
 ): Promise<Loaded> {
   const { store } = deps;
-  const { state, snapshotSeq } = await loadState(key, store);
+  const { state, snapshotSeq } = found;
   const [created] = await store.readRun({ ...key, after: 0, limit: 1 });
   const messages = await store.readThread({ scope: key.scope, thread: key.thread, limit: deps.window });
   const { input } = created as Entry & RunCreated;

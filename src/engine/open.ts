@@ -1,4 +1,6 @@
 /** Takes a run up: its state, its transcript, and an instance of each of its plugins. */
+
+import type { DeclaredManifest } from "../domain/declared-manifest.ts";
 import { HoldfastError } from "../domain/errors.ts";
 import { frozen } from "../domain/frozen.ts";
 import { messageOf } from "../domain/json.ts";
@@ -7,11 +9,12 @@ import type { RunState } from "../domain/run-state.ts";
 import { stateProblems } from "../domain/state-space.ts";
 import type { HeldClaim } from "../ports/dispatcher.ts";
 import type { OpenPlugin } from "../ports/plugin-runner.ts";
-import type { BoundAgent, EngineDeps } from "./deps.ts";
+import type { Claim } from "../ports/store.ts";
+import type { Binding, BoundAgent, EngineDeps } from "./deps.ts";
 import { openFacts } from "./facts.ts";
 import { hooksByPhase } from "./hooks.ts";
-import { type Loaded, load } from "./load.ts";
-import { nobody } from "./nobody.ts";
+import { type Loaded, loadRest, loadState } from "./load.ts";
+import { readManifest } from "./read-manifest.ts";
 import { persist } from "./retry.ts";
 import type { Running } from "./running.ts";
 import type { Stage } from "./stage.ts";
@@ -19,12 +22,9 @@ import type { Fact } from "./work.ts";
 
 export async function openRun(held: HeldClaim, deps: EngineDeps, late: (fact: Fact) => void): Promise<Running> {
   const { claim } = held;
-  const boundAgent = deps.agent(claim.agent) ?? nobody(claim.agent);
   const patience = { clock: deps.clock, logger: deps.logger, signal: held.lost };
-  const readsThread = [...boundAgent.plugins.keys.values()].some(({ scope }) => scope === "thread");
-  const loaded = await persist(`Loading run ${claim.run}`, patience, () =>
-    load(claim, { store: deps.store, window: deps.limits.window, readsThread }),
-  );
+  const { binding, loaded } = await persist(`Loading run ${claim.run}`, patience, () => bindAndLoad(claim, deps));
+  const boundAgent = binding.agent;
   const { transcript, threadBase, state } = loaded;
   const pluginRun = pluginRunOf(state, boundAgent, { ...deps, storeNow: held.storeNow });
   const opened = openPlugins(boundAgent, pluginRun, loaded);
@@ -43,7 +43,7 @@ export async function openRun(held: HeldClaim, deps: EngineDeps, late: (fact: Fa
     late,
   };
   return {
-    ...{ held, claim, deps, loaded, state, boundAgent, stage, ...opened },
+    ...{ held, claim, deps, loaded, state, boundAgent, binding, stage, ...opened },
     facts: openFacts(stage),
     quiet: new Set(),
     offered: [],
@@ -52,6 +52,20 @@ export async function openRun(held: HeldClaim, deps: EngineDeps, late: (fact: Fa
     snapshotSeq: loaded.snapshotSeq,
     knowsLeaving: false,
   };
+}
+
+async function bindAndLoad(claim: Claim, deps: EngineDeps): Promise<{ binding: Binding; loaded: Loaded }> {
+  const { store, limits } = deps;
+  const found = await loadState(claim, store);
+  const binding = await bindRun(found.state, deps);
+  const readsThread = [...binding.agent.plugins.keys.values()].some(({ scope }) => scope === "thread");
+  return { binding, loaded: await loadRest(claim, found, { store, window: limits.window, readsThread }) };
+}
+
+export function bindRun(state: RunState, { store, bind }: Pick<EngineDeps, "store" | "bind">): Promise<Binding> {
+  const { agent } = state.created.identity;
+  const declared = async (): Promise<DeclaredManifest> => (await readManifest(state, store)).declared;
+  return bind({ agent, fingerprint: state.manifest.fingerprint, declared });
 }
 
 type Surroundings = Pick<EngineDeps, "logger" | "hash" | "clock"> & Pick<HeldClaim, "storeNow">;

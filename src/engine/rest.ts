@@ -34,8 +34,8 @@ export function gettingNowhere({ at }: Draft): string {
 }
 
 /** D8. */
-export function openMissing(draft: Draft): void {
-  if (!has(draft.state, "missing-capability")) openMissingCapability(draft);
+export function openMissing(draft: Draft, what: string): void {
+  if (!has(draft.state, "missing-capability")) openMissingCapability(draft, what);
   if (draft.state.status === "running") wait(draft);
   wakeByEnds(draft);
 }

@@ -6,7 +6,7 @@ import type { RunState } from "../domain/run-state.ts";
 import type { HeldClaim } from "../ports/dispatcher.ts";
 import type { OpenPlugin } from "../ports/plugin-runner.ts";
 import type { Claim } from "../ports/store.ts";
-import type { BoundAgent, EngineDeps } from "./deps.ts";
+import type { Binding, BoundAgent, EngineDeps } from "./deps.ts";
 import type { Circumstances } from "./draft.ts";
 import { estimateInput } from "./estimate.ts";
 import type { Facts } from "./facts.ts";
@@ -21,6 +21,7 @@ export interface Running {
   readonly facts: Facts;
   readonly loaded: Loaded;
   readonly boundAgent: BoundAgent;
+  readonly binding: Binding;
   readonly plugins: readonly OpenPlugin[];
   /** Why this process cannot go on with the run although it has the agent, if that is so. */
   readonly broken: string | undefined;
@@ -53,7 +54,8 @@ export function circumstances(running: Running): Circumstances {
     startBy: held.leaseUntil() - deps.startMarginMs,
     mayStart: claim.mayStart,
     crashes: claim.crashes,
-    capable: deps.agent(claim.agent) !== undefined,
+    missing: running.binding.missing,
+    amend: running.binding.amend,
     broken: running.broken,
     hooked: (phase) => isHooked(running, phase),
     quiet: running.quiet,
@@ -65,7 +67,7 @@ export function circumstances(running: Running): Circumstances {
     threadPosition: claim.threadPosition,
     limits: deps.limits,
     hash: deps.hash,
-    spec: (tool) => deps.agent(claim.agent)?.tools.spec(tool),
+    spec: (tool) => running.boundAgent.tools.spec(tool),
   };
 }
 

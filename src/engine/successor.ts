@@ -9,6 +9,7 @@ import type { Message } from "../domain/message.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { Birth } from "../ports/store.ts";
 import type { EngineDeps } from "./deps.ts";
+import { readManifest } from "./read-manifest.ts";
 import { persist } from "./retry.ts";
 import type { Transcript } from "./transcript.ts";
 
@@ -28,13 +29,11 @@ export async function successorOf({ entries, state }: Ended, heritage: Heritage)
   const successor = endOf(entries)?.successor;
   if (successor === undefined) return undefined;
   const { deps, signal, transcript } = heritage;
-  const { scope, run } = state.created.identity;
-  const { fingerprint } = state.created.manifest;
+  const { run } = state.created.identity;
   const patience = { clock: deps.clock, logger: deps.logger, signal };
-  const manifest = await persist(`Reading the manifest of run ${run}`, patience, () =>
-    deps.store.manifest(scope, fingerprint),
+  const { declared: manifest } = await persist(`Reading the manifest of run ${run}`, patience, () =>
+    readManifest(state, deps.store),
   );
-  if (!manifest) throw new HoldfastError("entry-unreadable", `Run ${run}: its manifest ${fingerprint} is not stored`);
   const input = state.inbox.map(({ seq }) => transcript.received(seq) ?? lostInput(run, seq));
   const entry = createdAfter(state, { successor, input, deps });
   const asked = { after: run, input: input.map(({ id }) => id) };
@@ -58,8 +57,8 @@ interface Born {
 }
 
 /** As the ended run was made, save for who asked and what for; its time begins anew. */
-function createdAfter({ created }: RunState, { successor, input, deps }: Born): RunCreated {
-  const { identity, manifest, budget, context, priority, sinks } = created;
+function createdAfter({ created, manifest: { fingerprint } }: RunState, { successor, input, deps }: Born): RunCreated {
+  const { identity, budget, context, priority, sinks } = created;
   const { run, rootRun } = identity;
   const key = successorKey(run, (text) => deps.hash.sha256(text));
   return {
@@ -73,7 +72,7 @@ function createdAfter({ created }: RunState, { successor, input, deps }: Born): 
     },
     request: { origin: "internal", key, inputIds: input.map(({ id }) => id), inputCount: input.length },
     input,
-    manifest,
+    manifest: { fingerprint },
     budget,
     ...(budget.wallTimeMs === undefined ? {} : { deadlineAt: deps.clock.now() + budget.wallTimeMs }),
     ...(priority === undefined ? {} : { priority }),

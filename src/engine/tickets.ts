@@ -26,7 +26,13 @@ export function openAsk(draft: Draft, call: CallState): void {
   if (!ask) return;
   const question = { kind: ask.ticket, subject: call.id, generation: call.asked + 1, prompt: ask.prompt };
   const by = ask.by === undefined ? {} : { plugin: ask.by };
-  open(draft, { ...question, ...by, call: ticketCall(draft, call), problem: ask.problem, terms: ask.terms });
+  open(draft, {
+    ...question,
+    ...by,
+    call: ticketCall(draft, call),
+    problem: ask.problem ?? call.reasked,
+    terms: ask.terms,
+  });
 }
 
 export function openUnknown(draft: Draft, call: CallState): void {
@@ -57,10 +63,9 @@ export function openQuarantined(draft: Draft, prompt: string): void {
   open(draft, { kind: "quarantined", subject: created.identity.run, generation: quarantines + 1, prompt });
 }
 
-export function openMissingCapability(draft: Draft): void {
+export function openMissingCapability(draft: Draft, prompt: string): void {
   const { created, missed } = draft.state;
-  const { run, agent } = created.identity;
-  const prompt = `No worker has agent ${agent}; start one that does, or cancel the run`;
+  const { run } = created.identity;
   open(draft, { kind: "missing-capability", subject: run, generation: missed + 1, prompt });
 }
 

@@ -23,11 +23,12 @@
  * S13 Claims go by priority, then by the time since which the run is due, then by birth. A created run is due since its
  *    birth, its start time or its promotion, whichever is last: a thread with a long queue gets one place in the line.
  */
+
+import type { DeclaredManifest } from "../domain/declared-manifest.ts";
 import type { Entry, EntryBody, OutsideFact, RunCreated } from "../domain/entry.ts";
 import type { ErrorCode } from "../domain/errors.ts";
 import type { CallId, Fingerprint, RunId, Scope, ThreadId, TicketId } from "../domain/ids.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
-import type { DeclaredManifest } from "../domain/manifest.ts";
 import type { Message } from "../domain/message.ts";
 import type { RunStatus } from "../domain/run.ts";
 import type { SettlementRecord, TicketKind, TicketRecord } from "../domain/ticket.ts";

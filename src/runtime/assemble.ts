@@ -18,10 +18,9 @@ import { watch } from "./watch.ts";
 import { createWatchHub } from "./watch-hub.ts";
 
 export interface Parts extends Omit<Desk, "closed"> {
+  readonly agentNames: readonly string[];
   readonly live: Live;
   readonly counts: Counts;
-  /** Agents this process has the code of. */
-  readonly agentNames: readonly string[];
   readonly sinkNames: readonly string[];
   /** Closes what the composition root has opened. */
   readonly shutDown: () => Promise<void>;
@@ -94,7 +93,8 @@ function refuseForeign(agent: Agent<unknown>, parts: Parts): void {
   if (typeof agent?.name !== "string" || !Array.isArray(agent.tools)) {
     throw new HoldfastError("invalid-agent", "start(agent, input) takes an agent made by agent({ … })");
   }
-  if (parts.agentNames.length === 0 || parts.agentNames.includes(agent.name)) return;
-  const known = parts.agentNames.join(", ");
+  const { agentNames } = parts;
+  if (agentNames.length === 0 || agentNames.includes(agent.name)) return;
+  const known = agentNames.join(", ");
   throw new HoldfastError("unknown-agent", `Agent ${agent.name} is not one of this runtime's: ${known}`);
 }

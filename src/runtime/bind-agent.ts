@@ -1,9 +1,12 @@
 /** An agent's code behind the ports the engine calls: its model, and its tools as a ToolRunner. */
-import type { Agent } from "../domain/agent.ts";
+import type { Agent, OnUpgrade } from "../domain/agent.ts";
+import type { DeclaredManifest } from "../domain/declared-manifest.ts";
 import type { Verdict } from "../domain/entry.ts";
 import { ToolFailure } from "../domain/errors.ts";
 import { carries, type JsonValue, messageOf, shortened } from "../domain/json.ts";
+import { declare, declaredTools } from "../domain/manifest.ts";
 import { checkOutput } from "../domain/output.ts";
+import { restoreAgent, type SchemaMaker } from "../domain/restore-agent.ts";
 import { type SchemaResult, showIssues } from "../domain/standard-schema.ts";
 import type { Tool, ToolSpec } from "../domain/tool.ts";
 import type { BoundAgent } from "../engine/deps.ts";
@@ -12,7 +15,34 @@ import type { Model } from "../ports/provider.ts";
 import type { JudgedCall, ToolRunner } from "../ports/tool-runner.ts";
 import { createPluginRunner } from "./bind-plugins.ts";
 
-export function bindAgent(agent: Agent<unknown>): BoundAgent {
+/** An agent's code, with what it declares. */
+export interface AgentCode extends BoundAgent {
+  readonly declared: DeclaredManifest;
+  readonly onUpgrade: OnUpgrade;
+  /** The same code under a manifest of another day, and what of it is not here. */
+  readonly pin: (declared: DeclaredManifest, schemaOf: SchemaMaker) => Pinned;
+}
+
+export interface Pinned {
+  readonly agent: BoundAgent;
+  readonly missing: readonly string[];
+}
+
+export function bindAgent(agent: Agent<unknown>): AgentCode {
+  return {
+    ...boundParts(agent),
+    declared: declare(agent),
+    onUpgrade: agent.onUpgrade,
+    pin(declared, schemaOf) {
+      const restored = restoreAgent(agent, declared, schemaOf);
+      const model = agent.model as Model;
+      const described: Model = { description: declared.model, call: (request, signal) => model.call(request, signal) };
+      return { agent: { ...boundParts(restored.agent), model: described }, missing: restored.missing };
+    },
+  };
+}
+
+function boundParts(agent: Agent<unknown>): BoundAgent {
   const { instructions, output } = agent;
   return {
     name: agent.name,
@@ -20,11 +50,7 @@ export function bindAgent(agent: Agent<unknown>): BoundAgent {
     tools: createToolRunner(agent.tools),
     plugins: createPluginRunner(agent),
     ...(output ? { output: { spec: output.spec, check: (text) => checkOutput(output.schema, text) } } : {}),
-    shown: agent.tools.map(({ spec }) => ({
-      name: spec.name,
-      description: spec.description,
-      inputSchema: spec.inputSchema,
-    })),
+    shown: declaredTools(agent).map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
     instructions: typeof instructions === "function" ? instructions : () => instructions,
   };
 }
@@ -84,7 +110,7 @@ function gate(tool: Tool, call: JudgedCall, result: SchemaResult<unknown>): Verd
   if (!code.execute) return ask("input", `Answer ${spec.name}`);
   if (spec.resume === "pass-decision-to-tool" && spec.gate === "never") return ask("input", `Answer for ${spec.name}`);
   if (spec.gate === "always") return askApproval(spec);
-  if (!code.needsApproval) return { kind: "allow" };
+  if (spec.gate === "never" || !code.needsApproval) return { kind: "allow" };
   return whenKnown(code.needsApproval(result.value), (yes) => verdict(yes, spec));
 }
 

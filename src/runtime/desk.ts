@@ -1,7 +1,7 @@
 /** What every verb of the front desk shares. */
 
 import { isHoldfastError } from "../domain/errors.ts";
-import type { Scope } from "../domain/ids.ts";
+import type { Fingerprint, Scope } from "../domain/ids.ts";
 import { breathe, persist } from "../engine/retry.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -10,6 +10,12 @@ import type { Ids } from "../ports/ids.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { SchemaChecker } from "../ports/schema-checker.ts";
 import type { Store } from "../ports/store.ts";
+
+export interface KnownAgent {
+  readonly name: string;
+  readonly version: string;
+  readonly fingerprint: Fingerprint;
+}
 
 export interface Desk {
   readonly store: Store;
@@ -20,6 +26,8 @@ export interface Desk {
   readonly logger: Logger;
   readonly schemas: SchemaChecker;
   readonly scope: Scope;
+  /** Agents that this process has the code of, each version of them. */
+  readonly agents: readonly KnownAgent[];
   readonly pollMs: number;
   /** The same for watchers, who want to see others' work sooner. */
   readonly watchPollMs: number;

@@ -1,8 +1,8 @@
 /** Runs as a user lists, counts, forks, erases and prunes them. */
 import type { Agent } from "../domain/agent.ts";
+import type { Manifest } from "../domain/declared-manifest.ts";
 import { HoldfastError } from "../domain/errors.ts";
 import { parseId, type RunId, type ThreadId } from "../domain/ids.ts";
-import type { Manifest } from "../domain/manifest.ts";
 import { diffManifests } from "../domain/manifest-diff.ts";
 import type { Message } from "../domain/message.ts";
 import { Problems } from "../domain/problems.ts";

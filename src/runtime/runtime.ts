@@ -1,12 +1,12 @@
 /** The runtime's public shape: what a user of `createRuntime` holds. */
 import type { Agent } from "../domain/agent.ts";
+import type { Manifest } from "../domain/declared-manifest.ts";
 import type { Delta, MessagePartial, MessageRetracted } from "../domain/delta.ts";
 import type { ErrorRecord, RetryClass } from "../domain/errors.ts";
 import type { RunEvent } from "../domain/event.ts";
 import type { EventFilter } from "../domain/event-filter.ts";
 import type { InputId, RunId, ThreadId, TicketId } from "../domain/ids.ts";
 import type { JsonValue } from "../domain/json.ts";
-import type { Manifest } from "../domain/manifest.ts";
 import type { ManifestDifference } from "../domain/manifest-diff.ts";
 import type { Part } from "../domain/message.ts";
 import type { RunStatus, Usage } from "../domain/run.ts";

@@ -1,8 +1,9 @@
 /** start: check everything, write run-created in one transaction, tell. A returned handle is a durable run. */
 import type { Agent } from "../domain/agent.ts";
+import type { DeclaredManifest } from "../domain/declared-manifest.ts";
 import type { RunCreated } from "../domain/entry.ts";
 import { HoldfastError } from "../domain/errors.ts";
-import { parseId, type RunId, type ThreadId } from "../domain/ids.ts";
+import { type Fingerprint, parseId, type RunId, type ThreadId } from "../domain/ids.ts";
 import { type JsonValue, messageOf, toJson } from "../domain/json.ts";
 import { manifestOf } from "../domain/manifest.ts";
 import type { Message } from "../domain/message.ts";
@@ -79,6 +80,7 @@ async function prepare(agent: Agent<unknown>, request: StartRequest, desk: Desk)
   const context = await contextOf(agent, request);
   const messages = readInput(input, desk);
   const { fingerprint, declared: manifest } = manifestOf(agent, desk.hash);
+  refuseOther(manifest, fingerprint, desk);
   const { priority, startAt } = options;
   const begins = Math.max(desk.clock.now(), startAt ?? 0);
   const entry: RunCreated = {
@@ -113,6 +115,17 @@ async function prepare(agent: Agent<unknown>, request: StartRequest, desk: Desk)
   };
   const requestHash = desk.hash.sha256(desk.hash.canonical(asked));
   return { key, requestHash, entry, manifest, whenBusy: busyRule(options.whenBusy), by: options.by ?? anyone };
+}
+
+/** What this process runs is exactly what it was given: a start that means something else would run something else. */
+function refuseOther({ agent, version }: DeclaredManifest, fingerprint: Fingerprint, { agents }: Desk): void {
+  if (agents.length === 0 || agents.some((each) => each.fingerprint === fingerprint)) return;
+  const known = agents.map((each) => `${each.name}@${each.version}`).join(", ");
+  throw new HoldfastError(
+    "unknown-agent",
+    `Agent ${agent}@${version} is not what this runtime has: ${known}; start one of those, or give createRuntime this one too`,
+    { details: { agent, version, fingerprint } },
+  );
 }
 
 async function contextOf(agent: Agent<unknown>, { options, context }: StartRequest): Promise<JsonValue | undefined> {

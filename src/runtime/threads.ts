@@ -1,9 +1,11 @@
 /** Threads as a user sees them: create with history, read, list, name, delete, erase. */
+
+import type { DeclaredManifest } from "../domain/declared-manifest.ts";
 import type { EntryBody, RunCreated } from "../domain/entry.ts";
 import { HoldfastError } from "../domain/errors.ts";
 import { parseId, type RunId, type ThreadId } from "../domain/ids.ts";
 import { type JsonObject, toJson } from "../domain/json.ts";
-import { type DeclaredManifest, declaredBy, fingerprintOf } from "../domain/manifest.ts";
+import { declaredBy, fingerprintOf } from "../domain/manifest.ts";
 import type { Message } from "../domain/message.ts";
 import { Problems } from "../domain/problems.ts";
 import type { NewThread } from "../ports/store.ts";

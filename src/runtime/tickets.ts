@@ -6,6 +6,8 @@ import { Problems } from "../domain/problems.ts";
 import type { SettlementRecord, TicketKind, TicketRecord } from "../domain/ticket.ts";
 import { ticketVerbs } from "../domain/ticket.ts";
 import type { Tool } from "../domain/tool.ts";
+import { loadState } from "../engine/load.ts";
+import { readManifest } from "../engine/read-manifest.ts";
 import type { PostAnswer, TicketFilter, TicketRow } from "../ports/store.ts";
 import { anyone, checkAct } from "./act-options.ts";
 import { type Desk, written } from "./desk.ts";
@@ -160,11 +162,12 @@ async function keepLate(
   );
 }
 
-/** Against the ToolSpec of the manifest the run was created with: no code is needed here. */
+/** Against the ToolSpec of the manifest that the run has: no code is needed here. */
 async function checkEdit(ticket: TicketRecord, input: JsonValue, desk: Desk): Promise<void> {
-  const row = await desk.store.run({ scope: desk.scope, run: ticket.run });
-  const manifest = row ? await desk.store.manifest(desk.scope, row.fingerprint) : undefined;
-  const spec = manifest?.tools.find((each) => each.name === ticket.call?.tool);
+  const key = { scope: desk.scope, run: ticket.run };
+  const row = await desk.store.run(key);
+  const manifest = row ? await readManifest((await loadState(key, desk.store)).state, desk.store) : undefined;
+  const spec = manifest?.declared.tools.find((each) => each.name === ticket.call?.tool);
   if (!spec) throw notFound(ticket.id, desk);
   const problems = await desk.schemas.problems(spec.inputSchema, input);
   if (problems.length === 0) return;

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { PluginRun } from "../domain/plugin.ts";
-import type { BoundAgent } from "../engine/deps.ts";
 import type { AnyHook, OpenPlugin } from "../ports/plugin-runner.ts";
 import type { Store } from "../ports/store.ts";
+import type { AgentCode } from "../runtime/bind-agent.ts";
 import { type Intercept, type InterceptNow, interceptAgent, interceptStore } from "./intercept.ts";
 
 const calls: string[] = [];
@@ -24,7 +24,7 @@ test("an intercepted store without a time of its own has none", () => {
   expect(interceptStore(store, listen).now).toBeUndefined();
 });
 
-function boundWith(hook: AnyHook): BoundAgent {
+function boundWith(hook: AnyHook): AgentCode {
   const open = (): readonly OpenPlugin[] => [
     {
       name: "keeper",
@@ -34,7 +34,7 @@ function boundWith(hook: AnyHook): BoundAgent {
       close: () => undefined,
     },
   ];
-  return { plugins: { keys: new Map(), context: [], open }, model: {}, tools: {} } as unknown as BoundAgent;
+  return { plugins: { keys: new Map(), context: [], open }, model: {}, tools: {} } as unknown as AgentCode;
 }
 
 function opened(hook: AnyHook, heard: string[]): AnyHook {

@@ -9,6 +9,7 @@ import { isAwaitable } from "../engine/whenever.ts";
 import type { AnyHook, OpenPlugin, PluginRunner } from "../ports/plugin-runner.ts";
 import type { Sinks } from "../ports/sink.ts";
 import type { Store } from "../ports/store.ts";
+import type { AgentCode } from "../runtime/bind-agent.ts";
 
 export interface PortCall {
   readonly port: "store" | "bus" | "clock" | "model" | "tool" | "plugin" | "sink";
@@ -65,7 +66,18 @@ export function interceptSinks(sinks: Sinks, intercept: Intercept): Sinks {
   return Object.fromEntries(wrapped);
 }
 
-export function interceptAgent(agent: BoundAgent, intercepts: CodeIntercepts): BoundAgent {
+export function interceptAgent(agent: AgentCode, intercepts: CodeIntercepts): AgentCode {
+  return {
+    ...agent,
+    ...interceptCode(agent, intercepts),
+    pin(declared, schemaOf) {
+      const { agent: pinned, missing } = agent.pin(declared, schemaOf);
+      return { agent: interceptCode(pinned, intercepts), missing };
+    },
+  };
+}
+
+function interceptCode(agent: BoundAgent, intercepts: CodeIntercepts): BoundAgent {
   const { model, tools } = agent;
   const { wait: intercept } = intercepts;
   return {

@@ -88,7 +88,10 @@ export async function testRuntime(options: TestRuntimeOptions): Promise<TestRunt
 
 function withModel(agent: Agent<unknown>, models: TestRuntimeOptions["models"]): Agent<unknown> {
   const model = models?.[agent.name];
-  return model ? { ...agent, model } : agent;
+  if (!model) return agent;
+  // It stands in for the agent's own: a run's manifest says what that is.
+  const { description } = agent.model;
+  return { ...agent, model: { description, call: (request, signal) => model.call(request, signal) } as Model };
 }
 
 function withLog(agent: Agent<unknown>, executed: Map<string, Executed[]>): Agent<unknown> {

@@ -59,6 +59,7 @@ const entryTypes = keys<EntryType>({
   "message-appended": 1,
   "command-applied": 1,
   "output-validated": 1,
+  "manifest-amended": 1,
   "state-changed": 1,
   "ticket-opened": 1,
   "ticket-decided": 1,

@@ -48,6 +48,10 @@ const table: Record<EntryType, readonly [EntryBody, object]> = {
     { type: "output-validated", step: 1, report: { valid: true, value: 1 } },
     { type: "output-validated", step: 1, report: { valid: true, value: 1 } },
   ],
+  "manifest-amended": [
+    j.amended("print-2"),
+    { type: "manifest-amended", from: "f-1", fingerprint: "print-2", changed: ["refund"] },
+  ],
   "ticket-opened": [j.opened(), { type: "ticket-opened", ticket: j.ticket() }],
   "ticket-decided": [
     j.decided({ kind: "approve" }),

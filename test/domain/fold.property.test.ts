@@ -168,6 +168,7 @@ test("the journals above hold every kind of entry", () => {
     "command-applied": true,
     "state-changed": true,
     "output-validated": true,
+    "manifest-amended": true,
     "ticket-opened": true,
     "ticket-decided": true,
     "input-received": true,

@@ -1,5 +1,6 @@
 /** Small builders of entries, so that a test shows only what it is about. */
 import type { Command, GivenCommand } from "../../src/domain/command.ts";
+import type { DeclaredManifest } from "../../src/domain/declared-manifest.ts";
 import type { Entry, EntryBody, RunCreated, Settled, Verdict } from "../../src/domain/entry.ts";
 import type {
   CallId,
@@ -169,6 +170,11 @@ export function ticket(kind: TicketKind = "approval", changes: TicketChanges = {
 export function question(generation = 1): TicketRecord {
   const id = ticketId(run, "input", generation);
   return ticket("pause", { kind: "input", id, generation, prompt: "Go on?", name: "go-on", plugin: "guard" });
+}
+
+export function amended(to: string, from: Fingerprint = "f-1" as Fingerprint): EntryBody {
+  const declared = { agent: identity.agent } as DeclaredManifest;
+  return { type: "manifest-amended", from, fingerprint: to as Fingerprint, declared, changed: ["refund"] };
 }
 
 export function opened(record: TicketRecord = ticket()): EntryBody {

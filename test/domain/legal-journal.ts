@@ -32,6 +32,7 @@ function nextFacts(state: RunState, choice: number): EntryBody[] {
   if (state.status === "waiting") return [j.runResumed, ...facts, ...ends(state)];
   if (choice % 8 === 1) return pluginFacts(state);
   if (choice % 16 === 2 && state.step && !state.step.report) return reports(state.step.step);
+  if (choice % 32 === 6) return [j.amended(`print-${state.seq}`, state.manifest.fingerprint)];
   const works = work(state);
   if (choice % 4 !== 0 && works.length > 0) return works;
   const waits = state.tickets.length > 0 ? [j.runWaiting(...state.tickets)] : [];

@@ -5,14 +5,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Agent } from "../../src/domain/agent.ts";
+import type { DeclaredManifest } from "../../src/domain/declared-manifest.ts";
 import type { JsonObject, JsonValue } from "../../src/domain/json.ts";
-import {
-  type DeclaredManifest,
-  declare,
-  fingerprintOf,
-  manifestOf,
-  manifestProblems,
-} from "../../src/domain/manifest.ts";
+import { declare, fingerprintOf, manifestOf, manifestProblems } from "../../src/domain/manifest.ts";
 import { fieldsOf, manifestFields } from "../../src/domain/manifest-fields.ts";
 import { holdfastVersion } from "../../src/domain/version.ts";
 import { agent, plugin, stateKey, tool } from "../../src/index.ts";

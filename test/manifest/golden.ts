@@ -1,5 +1,5 @@
 /** Manifests with values on which JSON writers differ, and the fingerprints that they have on every Node. */
-import type { DeclaredManifest } from "../../src/domain/manifest.ts";
+import type { DeclaredManifest } from "../../src/domain/declared-manifest.ts";
 
 const plain = {
   format: 1,

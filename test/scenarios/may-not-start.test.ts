@@ -7,7 +7,17 @@ import { nodeHash } from "../../src/platform/node-hash.ts";
 import { created } from "../domain/journal.ts";
 
 const at: Circumstances = {
-  ...{ now: 50, epoch: 1, startBy: 1_000, beginBy: 1_000, elapsed: 50, leaving: false, capable: true, mayStart: false },
+  ...{
+    now: 50,
+    epoch: 1,
+    startBy: 1_000,
+    beginBy: 1_000,
+    elapsed: 50,
+    leaving: false,
+    missing: undefined,
+    amend: undefined,
+    mayStart: false,
+  },
   ...{
     crashes: 1,
     threadPosition: 0,

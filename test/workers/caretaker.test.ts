@@ -31,7 +31,7 @@ function portsOf(store: Store, clock: Clock): Omit<CaretakerOptions, keyof typeo
     drawn += 1;
     return `id-${drawn}`;
   };
-  return { store, bus: createInMemoryBus(logger), clock, ids: { next }, logger };
+  return { store, bus: createInMemoryBus(logger), clock, ids: { next }, logger, mayTake: async () => true };
 }
 
 async function quiet(): Promise<void> {

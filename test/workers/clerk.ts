@@ -45,6 +45,7 @@ export function createClerk(options: ClerkOptions): Agent<string> {
   const { tools = ["act", "pay", "book"] } = options;
   return agent({
     name: "clerk",
+    onUpgrade: "move",
     instructions: "Do what the message says.",
     tools: tools.map((name) => toolOf(name, options)),
     model: scripted(Array.from({ length: 20 }, () => answer)),

@@ -28,6 +28,7 @@ for (const again of [scopeA, scopeB]) {
       agents: ["ann"],
       leaseMs: 30_000,
       unservedMs: 60_000,
+      mayTake: async () => true,
     };
     await store.create(birthOf("first", { agent: "bob" }));
     const caretaker = startCaretaker({ ...ports, ...served }, advance);

@@ -1,6 +1,6 @@
 /**
- * Two workers with different versions of an agent on one store. Today a run goes on wherever its agent is known by name, with
- * the tools of that worker: its own version is not asked for (`onUpgrade` will do that).
+ * Two workers with different versions of an agent on one store, whose runs move: a run goes on wherever its agent is known
+ * by name, as the agent is there.
  *
  * V1 A tool that the worker does not have is a result that the model reads, and the run goes on.
  * V2 An attempt of such a tool that was lost is nobody's guess, whatever its class was: its outcome is unknown.

@@ -4,11 +4,12 @@
  * U1 Each worker announces its agents again and again; who is silent for three rounds is taken for gone.
  * U2 A run that was claimable for `unservedMs` while nobody had its agent is claimed, only to say so in a ticket (or to
  *    end, when it is to end).
- * U3 A worker that has the agent answers such tickets, and the run goes on by itself.
+ * U3 A worker that has what is missing answers such tickets, and the run goes on by itself. One that has the agent and
+ *    not all that the run needs leaves them alone.
  * U4 Nothing rests on this: without it such runs wait as long, and unseen.
  */
 import type { Scope } from "../../domain/ids.ts";
-import { engine } from "../../domain/ticket.ts";
+import { engine, type TicketRecord } from "../../domain/ticket.ts";
 import type { Bus } from "../../ports/bus.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Advance } from "../../ports/dispatcher.ts";
@@ -27,6 +28,8 @@ export interface CaretakerOptions {
   readonly agents: readonly string[];
   readonly leaseMs: number;
   readonly unservedMs: number;
+  /** This process has what the ticket's run waits for. */
+  readonly mayTake: (ticket: TicketRecord, scope: Scope) => Promise<boolean>;
 }
 
 export interface Caretaker {
@@ -42,7 +45,7 @@ export function startCaretaker(options: CaretakerOptions, advance: Advance): Car
   const stop = new AbortController();
   const worker = options.ids.next();
   const roundMs = Math.max(1, Math.min(longestRoundMs, Math.floor(options.unservedMs / 3)));
-  const rounds = goRound({ ...options, advance, worker, roundMs, stop: stop.signal });
+  const rounds = goRound({ ...options, advance, worker, roundMs, stop: stop.signal, useless: new Set() });
   return {
     close: async () => {
       stop.abort("closing");
@@ -56,6 +59,8 @@ interface Round extends CaretakerOptions {
   readonly worker: string;
   readonly roundMs: number;
   readonly stop: AbortSignal;
+  /** Tickets that this process has looked at in vain: its code does not change while it lives. */
+  readonly useless: Set<string>;
 }
 
 async function goRound(round: Round): Promise<void> {
@@ -80,10 +85,16 @@ async function lookAfter(round: Round, scope: Scope): Promise<void> {
 }
 
 /** U3. */
-async function answerFound({ store, bus, agents }: Round, scope: Scope): Promise<void> {
+async function answerFound(round: Round, scope: Scope): Promise<void> {
+  const { store, bus, agents, useless } = round;
   const open = await store.tickets({ scope, kind: "missing-capability", agents, status: "open", limit: mostAnswers });
   for (const { ticket } of open) {
     const { id, run, hash } = ticket;
+    if (useless.has(id)) continue;
+    if (!(await round.mayTake(ticket, scope))) {
+      useless.add(id);
+      continue;
+    }
     const key = `found:${id}`;
     const fact = { type: "ticket-decided", ticket: id, decision: { kind: "release" }, by: engine, key } as const;
     const posted = await store.post({ scope, run, key, fact, hash });

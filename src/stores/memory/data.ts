@@ -1,8 +1,9 @@
 /** The records that a memory store is made of. All of a scope hangs under its scope, so no lookup can leave it (S11). */
+
+import type { DeclaredManifest } from "../../domain/declared-manifest.ts";
 import type { Entry, EntryBody } from "../../domain/entry.ts";
 import type { Fingerprint, InputId, RunId, Scope, ThreadId, TicketId } from "../../domain/ids.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import type { DeclaredManifest } from "../../domain/manifest.ts";
 import type { StateSlot } from "../../domain/row-changes.ts";
 import type { RunStatus } from "../../domain/run.ts";
 import type { SettlementRecord, TicketRecord } from "../../domain/ticket.ts";

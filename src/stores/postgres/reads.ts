@@ -1,7 +1,8 @@
 /** Reads of runs and manifests; snapshots and evidence, which are no entries. */
+
+import type { DeclaredManifest } from "../../domain/declared-manifest.ts";
 import type { Fingerprint, Scope, ThreadId } from "../../domain/ids.ts";
 import type { JsonValue } from "../../domain/json.ts";
-import type { DeclaredManifest } from "../../domain/manifest.ts";
 import type { RunStatus } from "../../domain/run.ts";
 import type { Evidence, EvidenceRow, RunKey, RunRow, Snapshot } from "../../ports/store.ts";
 import { noSuchRun } from "../shared/refusals.ts";

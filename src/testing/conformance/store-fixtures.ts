@@ -1,5 +1,6 @@
 /** What the store's checks are written with: a clock that is moved by hand, and small births, entries and tickets. */
 import assert from "node:assert/strict";
+import type { DeclaredManifest } from "../../domain/declared-manifest.ts";
 import type { EntryBody, OutsideFact } from "../../domain/entry.ts";
 import { type ErrorCode, isHoldfastError } from "../../domain/errors.ts";
 import type {
@@ -14,7 +15,6 @@ import type {
   TicketId,
 } from "../../domain/ids.ts";
 import type { JsonValue } from "../../domain/json.ts";
-import type { DeclaredManifest } from "../../domain/manifest.ts";
 import type { Message } from "../../domain/message.ts";
 import type { StateChanged } from "../../domain/state-slots.ts";
 import type { Decision, TicketRecord } from "../../domain/ticket.ts";

@@ -1,8 +1,8 @@
 /** Where a mutant may sit. The simulator itself never changes a call. */
 import type { RuntimePorts } from "../../compose.ts";
-import type { BoundAgent } from "../../engine/deps.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Store } from "../../ports/store.ts";
+import type { AgentCode } from "../../runtime/bind-agent.ts";
 
 /** Another await inside a wrapped port call: one that the scheduler may fill with anything. */
 export type Turn = (what: string) => Promise<void>;
@@ -13,5 +13,5 @@ export interface Wrap {
   readonly store?: (deps: { readonly clock: Clock; readonly turn: Turn }) => Promise<Store>;
   /** Between a process and the checks. */
   readonly ports?: (ports: RuntimePorts, turn: Turn) => RuntimePorts;
-  readonly agent?: (agent: BoundAgent) => BoundAgent;
+  readonly agent?: (agent: AgentCode) => AgentCode;
 }

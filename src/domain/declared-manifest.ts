@@ -1,0 +1,38 @@
+/** What a manifest declares: plain data, stored and restorable. Each field is listed in manifest-fields.ts. */
+import type { Fingerprint } from "./ids.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
+import type { ModelDescription } from "./model.ts";
+import type { OutputSpec } from "./output.ts";
+import type { RunBudget } from "./run.ts";
+import type { StateKeyFacts } from "./state-key.ts";
+import type { ToolSpec } from "./tool.ts";
+
+/** Stored once per (scope, fingerprint), in the transaction of the birth that first cites it. */
+export interface DeclaredManifest {
+  readonly format: 1;
+  readonly agent: string;
+  readonly version: string;
+  readonly model: ModelDescription;
+  /** A function's text is code: bound by name, invisible to the fingerprint. */
+  readonly instructions: { readonly kind: "text"; readonly text: string } | { readonly kind: "function" };
+  /** Sorted by name. */
+  readonly tools: readonly ToolSpec[];
+  readonly context: JsonObject | null;
+  /** Absent when the answer is text. */
+  readonly output?: OutputSpec;
+  /** In the order in which they are asked; absent when there are none. */
+  readonly plugins?: readonly { readonly name: string; readonly version: string; readonly config: JsonValue }[];
+  /** Sorted by name; absent when there are none. */
+  readonly state?: readonly Pick<StateKeyFacts, "name" | "scope" | "version" | "merge">[];
+  readonly budget: RunBudget;
+  /** Sorted; absent when there are none. */
+  readonly sinks?: readonly string[];
+  /** Volatile: who was the first to declare exactly this. */
+  readonly declaredBy: { readonly holdfast: string };
+}
+
+/** What a run is started with, and its name. */
+export interface Manifest {
+  readonly fingerprint: Fingerprint;
+  readonly declared: DeclaredManifest;
+}

@@ -1,0 +1,124 @@
+/**
+ * An agent as a run was started with it: what the stored manifest declares, bound to the code that is here.
+ *
+ * N1 What the model is shown and what limits the run is data, and comes from the manifest alone.
+ * N2 Code is bound by name@version. What is not here is named, all of it, and nothing stands in for it.
+ */
+import type { Agent } from "./agent.ts";
+import { type UsedPlugin, usePlugins } from "./agent-plugins.ts";
+import type { DeclaredManifest } from "./declared-manifest.ts";
+import type { JsonObject } from "./json.ts";
+import { isSame } from "./manifest-diff.ts";
+import type { AgentOutput } from "./output.ts";
+import { hasCode } from "./plugin-config.ts";
+import { Problems } from "./problems.ts";
+import type { StandardSchema } from "./standard-schema.ts";
+import type { StateKeyFacts } from "./state-key.ts";
+import type { Tool, ToolSpec } from "./tool.ts";
+
+export type SchemaMaker = (schema: JsonObject) => StandardSchema;
+
+export interface Restored {
+  readonly agent: Agent<unknown>;
+  /** In words; nothing of the agent may be used unless this is empty. */
+  readonly missing: readonly string[];
+}
+
+export function restoreAgent(agent: Agent<unknown>, declared: DeclaredManifest, schemaOf: SchemaMaker): Restored {
+  const missing: string[] = [];
+  const { provider, model } = agent.model.description;
+  if (provider !== declared.model.provider || model !== declared.model.model) {
+    missing.push(`model ${declared.model.provider}/${declared.model.model}`);
+  }
+  const { kind } = declared.instructions;
+  if (kind === "function" && typeof agent.instructions !== "function") missing.push("the instructions function");
+  const plugins = restorePlugins(agent, declared, missing);
+  const pool = [...plugins.tools, ...agent.tools];
+  const tools = declared.tools.flatMap((spec) => restoreTool(spec, pool, missing));
+  const keys = [...plugins.keys, ...agent.stateKeys];
+  const { output: _output, ...rest } = agent;
+  return {
+    agent: {
+      ...rest,
+      version: declared.version,
+      instructions: declared.instructions.kind === "text" ? declared.instructions.text : agent.instructions,
+      tools,
+      plugins: plugins.used,
+      stateKeys: (declared.state ?? []).flatMap(({ name }) => restoreKey(name, keys, missing)),
+      ...restoreOutput(agent, declared, schemaOf),
+      budget: declared.budget,
+      sinks: declared.sinks ?? [],
+    },
+    missing,
+  };
+}
+
+/** N2. The data is the stored one; of the code only its being there is asked. */
+function restoreTool(spec: ToolSpec, pool: readonly Tool[], missing: string[]): readonly Tool[] {
+  const { name, version } = spec;
+  const found = pool.find((each) => each.spec.name === name && each.spec.version === version);
+  const lacking = found ? lacks(spec, found) : [];
+  if (found && lacking.length === 0) return [{ spec, code: found.code }];
+  missing.push(`tool ${name}@${version}${lacking.length > 0 ? ` with ${lacking.join(" and ")}` : ""}`);
+  return [];
+}
+
+/** What the stored data says about its code, and the code at hand is not. */
+function lacks(spec: ToolSpec, { code, spec: present }: Tool): readonly string[] {
+  const isQuestion = spec.resume === "use-decision-as-result";
+  const needed: Readonly<Record<string, boolean>> = {
+    "its code": !isQuestion && !code.execute,
+    "no code": isQuestion && code.execute !== undefined,
+    "an approval rule": spec.gate === "by-input" && !code.needsApproval,
+    reconcile: spec.reconciles && !code.reconcile,
+    [`writes in ${spec.transaction ?? "no store"}`]: spec.transaction !== present.transaction,
+  };
+  return Object.keys(needed).filter((what) => needed[what]);
+}
+
+function restoreKey(name: string, keys: readonly StateKeyFacts[], missing: string[]): readonly StateKeyFacts[] {
+  const key = keys.find((each) => each.name === name);
+  if (!key) missing.push(`state key ${name}`);
+  return key ? [key] : [];
+}
+
+interface RestoredPlugins {
+  readonly used: readonly UsedPlugin[];
+  readonly tools: readonly Tool[];
+  readonly keys: readonly StateKeyFacts[];
+}
+
+function restorePlugins(agent: Agent<unknown>, declared: DeclaredManifest, missing: string[]): RestoredPlugins {
+  const used: UsedPlugin[] = [];
+  const tools: Tool[] = [];
+  const keys: StateKeyFacts[] = [];
+  for (const { name, version, config } of declared.plugins ?? []) {
+    const present = agent.plugins.find((each) => each.name === name && each.version === version);
+    if (!present) missing.push(`plugin ${name}@${version}`);
+    else if (isSame(config, present.declared)) used.push(present);
+    else if (hasCode(config)) missing.push(`plugin ${name}@${version} with the config it had, which has code in it`);
+    else {
+      const problems = new Problems({}, []);
+      const code = { ...present.code, requires: [] }; // the order was checked when the manifest was declared
+      const again = usePlugins([{ name, version, config: config ?? undefined, code }], [], problems);
+      for (const problem of problems.found)
+        missing.push(`plugin ${name}@${version} with the config it had (${problem})`);
+      used.push(...again.plugins);
+      tools.push(...(again.tools as readonly Tool[]));
+      keys.push(...again.stateKeys);
+    }
+  }
+  return { used, tools, keys };
+}
+
+/** A schema is data: where the code has another one by now, the stored one is checked as JSON Schema. */
+function restoreOutput(
+  { output }: Agent<unknown>,
+  declared: DeclaredManifest,
+  schemaOf: SchemaMaker,
+): { readonly output?: AgentOutput } {
+  if (!declared.output) return {};
+  const { schema } = declared.output;
+  const isPresent = output !== undefined && isSame(output.spec.schema, schema);
+  return { output: { spec: declared.output, schema: isPresent ? output.schema : schemaOf(schema) } };
+}

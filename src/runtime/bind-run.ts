@@ -1,0 +1,69 @@
+/**
+ * Which code takes a run up, when a process has several versions of an agent or another one than the run was started with.
+ *
+ * B1 A run whose fingerprint an agent here has is bound to that agent, whatever its version says.
+ * B2 Otherwise the agent of the run's version, or the last of its name, says by its `onUpgrade` what is done.
+ * B3 What cannot be bound is said in words that name everything that is missing, or everything that differs.
+ */
+import type { DeclaredManifest } from "../domain/declared-manifest.ts";
+import { diffManifests, showDifference } from "../domain/manifest-diff.ts";
+import type { SchemaMaker } from "../domain/restore-agent.ts";
+import type { Binding, RunToBind } from "../engine/deps.ts";
+import { nobody } from "../engine/nobody.ts";
+import type { AgentCode } from "./bind-agent.ts";
+
+interface Known extends Pick<RunToBind, "fingerprint"> {
+  readonly code: AgentCode;
+}
+
+interface Making {
+  readonly schemaOf: SchemaMaker;
+}
+
+/** In the order in which they were given. */
+export function createBinder(known: readonly Known[], by: Making): (run: RunToBind) => Promise<Binding> {
+  return async ({ agent, fingerprint, declared }) => {
+    const named = known.filter(({ code }) => code.name === agent);
+    if (named.length === 0) return { agent: nobody(agent), missing: missingAgent(agent) };
+    const same = named.find((each) => each.fingerprint === fingerprint);
+    if (same) return { agent: same.code }; // B1
+    const before = await declared();
+    const chosen = named.findLast(({ code }) => code.declared.version === before.version) ?? named.at(-1);
+    return chosen ? upgraded(chosen, before, by) : { agent: nobody(agent), missing: missingAgent(agent) }; // B2
+  };
+}
+
+/** As the ticket of a run says it that no worker has the agent of. */
+export function missingAgent(agent: string): string {
+  return `No worker has agent ${agent}; start one that does, or cancel the run`;
+}
+
+function upgraded({ code, fingerprint }: Known, before: DeclaredManifest, { schemaOf }: Making): Binding {
+  const { name, declared, onUpgrade } = code;
+  switch (onUpgrade) {
+    case "move":
+      return { agent: code, amend: { before, fingerprint, declared } };
+    case "refuse":
+      return { agent: nobody(name), missing: refusal(name, before, declared) };
+    case "pinned": {
+      const { agent, missing } = code.pin(before, schemaOf);
+      return missing.length === 0 ? { agent } : { agent: nobody(name), missing: lack(before, missing) };
+    }
+    default:
+      return onUpgrade satisfies never;
+  }
+}
+
+const mostShown = 12;
+
+/** B3. */
+function refusal(name: string, before: DeclaredManifest, now: DeclaredManifest): string {
+  const lines = diffManifests(before, now).map(showDifference);
+  const more = lines.length > mostShown ? [`and ${lines.length - mostShown} more`] : [];
+  const differences = [...lines.slice(0, mostShown), ...more].join("; ");
+  return `Agent ${name} is not what this run was started with, and is not to be used instead (onUpgrade: "refuse"): ${differences}. Start a worker that has agent ${name} as it was, or cancel the run`;
+}
+
+function lack({ agent, version }: DeclaredManifest, missing: readonly string[]): string {
+  return `This run was started with version ${version} of agent ${agent}, of which this worker does not have ${missing.join(", ")}. Start a worker that has it, or cancel the run`;
+}
