@@ -2,9 +2,9 @@
 // else is itself. A `**/` at the beginning or after "/" may also be nothing, so that `src/**/*.ts` fits `src/a.ts`, as
 // people expect. There is no escape: for a literal star use an exact match or a regular expression.
 // Costs what the machine under it costs: at most proportional to pattern × text (N1).
-import { codeSet, complement } from "./code-set.ts";
-import { buildMachine, type Part } from "./machine.ts";
-import { runMachine } from "./run-machine.ts";
+import { codeSet, complement } from "../../domain/patterns/code-set.ts";
+import { buildMachine, type Part } from "../../domain/patterns/machine.ts";
+import { runMachine } from "../../domain/patterns/run-machine.ts";
 
 export interface Glob {
   /** Without wildcards: it fits one text only. */

@@ -1,6 +1,6 @@
 /** The part of a tool pattern in parentheses: what a call's input must look like. */
 import type { JsonValue } from "../../domain/json.ts";
-import type { Reader } from "./reader.ts";
+import type { Reader } from "../../domain/patterns/reader.ts";
 import { globTest, matchAt, textOf, type ValueMatch, type ValueOp, valueOps } from "./value-match.ts";
 import { readPath } from "./value-path.ts";
 

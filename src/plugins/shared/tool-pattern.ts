@@ -17,10 +17,10 @@
  * A primary value changes when a call has a second field, so a rule that forbids names its field: `run(command ~ "rm *")`.
  */
 import type { JsonValue } from "../../domain/json.ts";
+import { compileRegex } from "../../domain/patterns/linear-regex.ts";
+import { parsed, Reader } from "../../domain/patterns/reader.ts";
 import { toolNamePattern } from "../../domain/tool.ts";
 import { compileGlob } from "./glob.ts";
-import { compileRegex } from "./linear-regex.ts";
-import { parsed, Reader } from "./reader.ts";
 import { readArgs, type ToolArgs } from "./tool-args.ts";
 
 /** Compared in this order; more is more specific. */

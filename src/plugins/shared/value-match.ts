@@ -9,9 +9,9 @@
  * V3 Every value is looked at whole, however long.
  */
 import type { JsonValue } from "../../domain/json.ts";
+import { compileRegex } from "../../domain/patterns/linear-regex.ts";
+import { type Parsed, parsed, Reader } from "../../domain/patterns/reader.ts";
 import { compileGlob } from "./glob.ts";
-import { compileRegex } from "./linear-regex.ts";
-import { type Parsed, parsed, Reader } from "./reader.ts";
 import { readPath, type ValuePath, valuesAt } from "./value-path.ts";
 
 export const valueOps = ["~", "=", "=~", "!~", "!=", "!=~"] as const;

@@ -3,7 +3,7 @@
  * A field's name is any run of characters that mean nothing else here.
  */
 import type { JsonValue } from "../../domain/json.ts";
-import type { Reader } from "./reader.ts";
+import type { Reader } from "../../domain/patterns/reader.ts";
 
 type Step =
   | { readonly kind: "field"; readonly name: string }

@@ -1,10 +1,11 @@
 /** The options of stopConditions. What is absent is off; what cannot be meant is refused, never read as "off". */
+
+import { compileRegex } from "../../domain/patterns/linear-regex.ts";
 import type { PhaseView } from "../../domain/plugin.ts";
 import { isFunction, Problems } from "../../domain/problems.ts";
 import type { StandardSchema } from "../../domain/standard-schema.ts";
 import { toolNamePattern } from "../../domain/tool.ts";
 import { configSchema } from "../shared/config-schema.ts";
-import { compileRegex } from "../shared/linear-regex.ts";
 import { mostRemembered } from "./counters.ts";
 
 export interface StopConditionsOptions {

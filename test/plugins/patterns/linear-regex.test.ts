@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { compileRegex } from "../../../src/plugins/shared/linear-regex.ts";
-import { buildMachine, type Machine, sizeOf } from "../../../src/plugins/shared/machine.ts";
-import { parseRegex } from "../../../src/plugins/shared/regex-parser.ts";
-import { mostStepsPerCharacter, runMachine } from "../../../src/plugins/shared/run-machine.ts";
+import { compileRegex } from "../../../src/domain/patterns/linear-regex.ts";
+import { buildMachine, type Machine, sizeOf } from "../../../src/domain/patterns/machine.ts";
+import { parseRegex } from "../../../src/domain/patterns/regex-parser.ts";
+import { mostStepsPerCharacter, runMachine } from "../../../src/domain/patterns/run-machine.ts";
 import { regexSources } from "./regex-sources.ts";
 
 function finds(source: string, text: string, flags = ""): boolean {

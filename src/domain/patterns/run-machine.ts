@@ -19,7 +19,7 @@ export interface Ran {
   readonly steps: number;
 }
 
-interface Spot {
+export interface Spot {
   /** The characters on both sides; undefined beyond the text. */
   readonly before: number | undefined;
   readonly here: number | undefined;
@@ -84,7 +84,7 @@ class Walk {
 
 const word = codeSet(wordChars);
 
-function isAt(place: Place, { before, here }: Spot): boolean {
+export function isAt(place: Place, { before, here }: Spot): boolean {
   switch (place) {
     case "start":
       return before === undefined;

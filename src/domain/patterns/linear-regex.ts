@@ -12,9 +12,15 @@
 import { buildMachine } from "./machine.ts";
 import { parseRegex } from "./regex-parser.ts";
 import { runMachine } from "./run-machine.ts";
+import { findSpans, type Span } from "./spans.ts";
 
 export type CompiledRegex =
-  | { readonly ok: true; test(text: string): boolean }
+  | {
+      readonly ok: true;
+      test(text: string): boolean;
+      /** Everything that it matches, in order. */
+      spans(text: string): readonly Span[];
+    }
   | { readonly ok: false; readonly problem: string };
 
 /** `test` finds the pattern anywhere in the text, unless `^` or `$` bind it. */
@@ -22,5 +28,9 @@ export function compileRegex(source: string, flags = ""): CompiledRegex {
   const pattern = parseRegex(source, flags);
   if (!pattern.ok) return pattern;
   const machine = buildMachine(pattern.value);
-  return { ok: true, test: (text) => runMachine(machine, text).found };
+  return {
+    ok: true,
+    test: (text) => runMachine(machine, text).found,
+    spans: (text) => findSpans(machine, text),
+  };
 }
