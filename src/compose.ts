@@ -8,6 +8,8 @@ import { createSinkRelay } from "./dispatchers/outbox/sink-relay.ts";
 import { createRetention } from "./dispatchers/retention.ts";
 import { defaultScope, parseId, type Scope } from "./domain/ids.ts";
 import { fingerprintOf } from "./domain/manifest.ts";
+import { Problems } from "./domain/problems.ts";
+import { type Redactor, readRedaction } from "./domain/redaction.ts";
 import type { TicketRecord } from "./domain/ticket.ts";
 import type { EngineDeps } from "./engine/deps.ts";
 import { defaultLimits } from "./engine/limits.ts";
@@ -21,9 +23,11 @@ import { jsonSchema } from "./platform/json-schema.ts";
 import { nodeClock } from "./platform/node-clock.ts";
 import { nodeHash } from "./platform/node-hash.ts";
 import { nodeIds } from "./platform/node-ids.ts";
+import { redactingLogger } from "./platform/redacting-logger.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Counts } from "./ports/counts.ts";
 import type { Advance } from "./ports/dispatcher.ts";
+import type { Logger } from "./ports/logger.ts";
 import type { RunKey, Store } from "./ports/store.ts";
 import { assembleRuntime } from "./runtime/assemble.ts";
 import type { AgentCode } from "./runtime/bind-agent.ts";
@@ -41,9 +45,15 @@ export interface RuntimeSettings extends Omit<RuntimeOptions, "agents" | "store"
 export async function openPorts(options: RuntimeOptions): Promise<RuntimePorts> {
   const { clock = nodeClock, ids = nodeIds, logger = consoleLogger } = options;
   const definition = options.store ?? memory();
-  const store = await definition.open({ clock, logger });
-  const bus = definition.bus?.({ clock, logger }) ?? createInMemoryBus(logger);
+  const given = { clock, logger: redactingLogger(logger, redactorOf(options)) };
+  const store = await definition.open(given);
+  const bus = definition.bus?.(given) ?? createInMemoryBus(given.logger);
   return { store, bus, clock: storeClock(store, clock), ids, hash: nodeHash, logger, schemas: createAjvChecker() };
+}
+
+/** Of options that were checked before. */
+function redactorOf({ redact }: Pick<RuntimeOptions, "redact">): Redactor {
+  return readRedaction(redact, new Problems({}, []));
 }
 
 /** Deadlines and timers are compared with store time, by other machines too: where the store has a clock, it is ours. */
@@ -57,6 +67,9 @@ export interface WorkerPart {
   readonly scope: Scope;
   readonly live: Live;
   readonly counts: Counts;
+  readonly redactor: Redactor;
+  /** Says nothing that is to be hidden. */
+  readonly logger: Logger;
   readonly agentNames: readonly string[];
   readonly sinkNames: readonly string[];
   readonly agents: readonly KnownAgent[];
@@ -65,13 +78,15 @@ export interface WorkerPart {
 }
 
 export function composeWorker(
-  ports: RuntimePorts,
+  given: RuntimePorts,
   agents: readonly AgentCode[],
   settings: RuntimeSettings,
 ): WorkerPart {
   const { leaseMs = 30_000, pollMs = 1_000, concurrency = 256, closeGraceMs = 5_000 } = settings;
   const { concurrencyPerAgent = {}, concurrencyPerScope = concurrency } = settings;
   const scope = settings.scope === undefined ? defaultScope : parseId<Scope>("scope", settings.scope);
+  const redactor = redactorOf(settings);
+  const ports = { ...given, redactor, logger: redactingLogger(given.logger, redactor) };
   const agentNames = [...new Set(agents.map(({ name }) => name))];
   const known = agents.map((code) => ({ code, fingerprint: fingerprintOf(code.declared, ports.hash) }));
   const live = createLive();
@@ -115,7 +130,8 @@ export function composeWorker(
     version: code.declared.version,
     fingerprint,
   }));
-  return { scope, live, counts, agentNames, agents: named, sinkNames: Object.keys(sinks), close };
+  const { logger } = ports;
+  return { scope, live, counts, redactor, logger, agentNames, agents: named, sinkNames: Object.keys(sinks), close };
 }
 
 async function canTake(key: RunKey, engine: EngineDeps): Promise<boolean> {

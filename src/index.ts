@@ -7,6 +7,7 @@ export type { ApprovalTerms, Audience } from "./domain/approval.ts";
 export type { Command, ContextMessage } from "./domain/command.ts";
 export type { DeclaredManifest, Manifest } from "./domain/declared-manifest.ts";
 export type { Delta, MessagePartial, MessageRetracted } from "./domain/delta.ts";
+export type { Detector } from "./domain/detectors.ts";
 export {
   type ErrorCode,
   errorCatalogue,
@@ -41,8 +42,10 @@ export {
   type ReplyView,
 } from "./domain/plugin.ts";
 export { type Policy, type PolicyOptions, policy } from "./domain/policy.ts";
+export type { RedactOptions } from "./domain/redaction.ts";
 export type { Outcome } from "./domain/run.ts";
 export type { RunView } from "./domain/run-view.ts";
+export { Secret, secret } from "./domain/secret.ts";
 export type { SinkMessage, SinkOutcome } from "./domain/sink-message.ts";
 export { type MergedKey, type StateKey, type StateKeyOptions, stateKey } from "./domain/state-key.ts";
 export type { Decision, TicketKind } from "./domain/ticket.ts";

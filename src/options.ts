@@ -5,6 +5,7 @@ import { HoldfastError } from "./domain/errors.ts";
 import { idProblem } from "./domain/ids.ts";
 import { declare, manifestProblems } from "./domain/manifest.ts";
 import { isFunction, Problems } from "./domain/problems.ts";
+import { type RedactOptions, readRedaction } from "./domain/redaction.ts";
 import { toolNamePattern } from "./domain/tool.ts";
 import { defaultLimits, type EngineLimits } from "./engine/limits.ts";
 import { nodeProblem } from "./platform/node-version.ts";
@@ -44,6 +45,8 @@ export interface WorkerOptions {
   readonly retention?: RetentionPolicy;
   /** Who can be told how runs end, by the names that agents give. */
   readonly sinks?: Sinks;
+  /** What is taken out of logs, traces and errors that are thrown; everything that the detectors find unless said. */
+  readonly redact?: RedactOptions;
 }
 
 export interface RuntimeOptions extends Partial<WorkerOptions> {
@@ -68,6 +71,7 @@ const workerOptions = [
   "limits",
   "retention",
   "sinks",
+  "redact",
 ] as const satisfies readonly (keyof WorkerOptions)[];
 
 const day = 24 * 60 * 60_000;
@@ -121,6 +125,7 @@ function check(options: RuntimeOptions, problems: Problems): readonly Agent<unkn
   const agents = checkAgents(options?.agents, problems);
   checkPerAgent(options?.concurrencyPerAgent, agents, problems);
   checkRetention(options ?? {}, problems);
+  readRedaction(options?.redact, problems);
   checkTransactions(options ?? {}, problems);
   checkSinks(options?.sinks, agents, problems);
   return agents;

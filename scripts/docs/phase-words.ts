@@ -133,6 +133,7 @@ export const run: Readonly<Record<keyof PluginRun, string>> = {
   foundAs: "Its status when this process took it up.",
   now: "`()`: the time that views have as `now`.",
   log: "`(message, details)`: a note to the runtime's logger.",
+  redact: "A JSON value without what the runtime's `redact` hides, for whatever leaves the process.",
   hash: "A short name for a JSON value, the same in every process.",
 };
 

@@ -1,6 +1,7 @@
 /** The config of a plugin: checked by its schema, fixed for its code, and written down for the manifest. */
 import { type JsonValue, messageOf } from "./json.ts";
 import type { ConfiguredPlugin } from "./plugin.ts";
+import { isSecret } from "./secret.ts";
 import { showIssues } from "./standard-schema.ts";
 
 export type CheckedConfig =
@@ -8,7 +9,7 @@ export type CheckedConfig =
       readonly ok: true;
       /** As its code gets it: data is a copy that nobody can change, what is code or alive stays what it is. */
       readonly config: unknown;
-      /** As the manifest has it: functions and live objects are code, and only said to be there. */
+      /** As the manifest has it: functions and live objects are code, and only said to be there; so are secrets. */
       readonly declared: JsonValue;
     }
   | { readonly ok: false; readonly problem: string };
@@ -59,6 +60,7 @@ function fixed(value: unknown, walk: Walk): unknown {
 }
 
 const code = "(code)";
+const hidden = "(secret)";
 
 /** What the manifest has of it is not all of it. */
 export function hasCode(config: JsonValue): boolean {
@@ -71,7 +73,7 @@ function declared(value: unknown, walk: Walk): JsonValue {
   if (typeof value === "string") return value.toWellFormed();
   if (typeof value === "number") return Number.isFinite(value) ? value : code;
   if (Array.isArray(value)) return value.map((item) => declared(item, inside(walk)));
-  if (!isPlain(value)) return code;
+  if (!isPlain(value)) return isSecret(value) ? hidden : code;
   const fields = Object.entries(value).filter(([, field]) => field !== undefined);
   return Object.fromEntries(fields.map(([name, field]) => [name.toWellFormed(), declared(field, inside(walk))]));
 }

@@ -33,6 +33,8 @@ export interface PluginRun {
   /** The time that views have as `now`. */
   readonly now: () => number;
   readonly log: (message: string, details?: Readonly<Record<string, unknown>>) => void;
+  /** The value without what the runtime's rules hide, for whatever leaves the process. */
+  readonly redact: (value: JsonValue) => JsonValue;
   /** A short name for a value: the same for equal values in every process. */
   readonly hash: (value: JsonValue) => string;
 }

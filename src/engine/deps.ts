@@ -4,6 +4,7 @@ import type { DeclaredManifest } from "../domain/declared-manifest.ts";
 import type { Fingerprint } from "../domain/ids.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { OutputReport, OutputSpec } from "../domain/output.ts";
+import type { Redactor } from "../domain/redaction.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Counts } from "../ports/counts.ts";
@@ -57,6 +58,7 @@ export interface EngineDeps {
   readonly clock: Clock;
   readonly hash: Hash;
   readonly logger: Logger;
+  readonly redactor: Redactor;
   readonly live: Live;
   readonly counts: Counts;
   readonly limits: EngineLimits;

@@ -68,11 +68,11 @@ export function bindRun(state: RunState, { store, bind }: Pick<EngineDeps, "stor
   return bind({ agent, fingerprint: state.manifest.fingerprint, declared });
 }
 
-type Surroundings = Pick<EngineDeps, "logger" | "hash" | "clock"> & Pick<HeldClaim, "storeNow">;
+type Surroundings = Pick<EngineDeps, "logger" | "hash" | "clock" | "redactor"> & Pick<HeldClaim, "storeNow">;
 
 function pluginRunOf(state: RunState, { model }: BoundAgent, by: Surroundings): PluginRun {
   const { created, createdAt, status } = state;
-  const { logger, hash, clock, storeNow } = by;
+  const { logger, hash, clock, redactor, storeNow } = by;
   const { run, thread, agent, scope } = created.identity;
   return frozen({
     id: run,
@@ -85,6 +85,7 @@ function pluginRunOf(state: RunState, { model }: BoundAgent, by: Surroundings): 
     foundAs: status,
     now: () => Math.max(clock.now(), storeNow()),
     log: (message, details) => logger.note(message, { run, ...details }),
+    redact: redactor.json,
     hash: (value) => hash.sha256(hash.canonical(value)).slice(0, 16),
   });
 }

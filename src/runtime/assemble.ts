@@ -5,6 +5,7 @@ import { parseId, type RunId } from "../domain/ids.ts";
 import { manifestOf } from "../domain/manifest.ts";
 import type { Live } from "../engine/live.ts";
 import type { Counts } from "../ports/counts.ts";
+import { asAllowed } from "./content-access.ts";
 import type { Desk } from "./desk.ts";
 import { readMetrics } from "./metrics.ts";
 import { checkWatch, createRunHandle } from "./run-handle.ts";
@@ -75,8 +76,8 @@ export function assembleRuntime(parts: Parts): Runtime {
     threads: createThreads(desk),
     async *watch(filter = {}, options = {}) {
       refuseClosed();
-      const checked = checkWatch(options, ["after", "from", "signal"]);
-      yield* watch(await manySource(filter, desk, hub), checked, desk.closed);
+      const checked = checkWatch(options, ["after", "from", "content", "signal"]);
+      yield* asAllowed(checked, watch(await manySource(filter, desk, hub), checked, desk.closed));
     },
     async metrics() {
       refuseClosed();

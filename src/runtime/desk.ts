@@ -2,6 +2,7 @@
 
 import { isHoldfastError } from "../domain/errors.ts";
 import type { Fingerprint, Scope } from "../domain/ids.ts";
+import type { Redactor } from "../domain/redaction.ts";
 import { breathe, persist } from "../engine/retry.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -25,6 +26,7 @@ export interface Desk {
   readonly hash: Hash;
   readonly logger: Logger;
   readonly schemas: SchemaChecker;
+  readonly redactor: Redactor;
   readonly scope: Scope;
   /** Agents that this process has the code of, each version of them. */
   readonly agents: readonly KnownAgent[];

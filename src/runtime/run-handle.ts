@@ -8,6 +8,7 @@ import { viewRun } from "../domain/run-view.ts";
 import { loadState } from "../engine/load.ts";
 import type { RunKey, RunRow } from "../ports/store.ts";
 import { anyone, checkAct } from "./act-options.ts";
+import { asAllowed } from "./content-access.ts";
 import { type Desk, surely } from "./desk.ts";
 import { isIdle } from "./idle.ts";
 import { post } from "./outside-door.ts";
@@ -40,15 +41,15 @@ export function createRunHandle(id: RunId, desk: Desk, hub: WatchHub): Run<strin
     },
     idle: (options) => idle(held, options),
     result: (options) => result(held, options),
-    output: async (options) => outputOf(await result(held, options)),
+    output: async (options) => outputOf(await result(held, options), desk.redactor),
     async cancel(options) {
       await ask(held, "cancel-requested", options);
       return { receipt: (wait) => result(held, wait) };
     },
     pause: (options) => ask(held, "pause-requested", options),
     async *watch(options) {
-      const checked = checkWatch({ until: "end", ...options }, ["after", "from", "until", "signal"]);
-      yield* watch(await runSource(id, desk, hub), checked, desk.closed);
+      const checked = checkWatch({ until: "end", ...options }, ["after", "from", "until", "content", "signal"]);
+      yield* asAllowed(checked, watch(await runSource(id, desk, hub), checked, desk.closed));
     },
     terminalEvent: () => terminalEvent(held),
     state: (options = {}) => runState(id, options, desk),
@@ -131,6 +132,7 @@ export function checkWatch(options: WatchOptions, known: readonly string[]): Wat
   problems.oneOf("until", ["end", "idle"]);
   problems.oneOf("from", ["now"]);
   if (options?.from !== undefined && options.after !== undefined) problems.add("from: does not go with a cursor");
+  problems.optional("content", (content) => typeof content === "boolean", "must be true or false");
   problems.optional("signal", (signal) => signal instanceof AbortSignal, "must be an AbortSignal");
   problems.refuse("invalid-options", "This cannot be watched");
   return options;

@@ -2,6 +2,7 @@
 import { HoldfastError } from "../domain/errors.ts";
 import type { JsonValue } from "../domain/json.ts";
 import { textOf } from "../domain/message.ts";
+import type { Redactor } from "../domain/redaction.ts";
 import type { RunState } from "../domain/run-state.ts";
 import { spentOf } from "../domain/run-view.ts";
 import { loadState } from "../engine/load.ts";
@@ -32,10 +33,11 @@ async function readAnswer(key: RunKey, state: RunState, desk: Desk): Promise<str
   return entry?.type === "message-appended" && entry.body.kind === "here" ? textOf(entry.body.message) : "";
 }
 
-export function outputOf(ended: RunResult<string>): string {
+/** Errors find their way into logs of all kinds: what this one says goes by the rules of redaction. */
+export function outputOf(ended: RunResult<string>, redactor: Redactor): string {
   if (ended.outcome === "completed") return ended.output;
-  const why = ended.outcome === "failed" ? `: ${ended.error.message}` : "";
+  const why = ended.outcome === "failed" ? `: ${redactor.text(ended.error.message)}` : "";
   throw new HoldfastError("run-not-completed", `Run ${ended.run} ended as ${ended.outcome}${why}`, {
-    details: { result: ended },
+    details: { result: redactor.json(ended as unknown as JsonValue) },
   });
 }

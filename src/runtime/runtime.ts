@@ -57,6 +57,8 @@ export interface WatchOptions {
   readonly from?: "now";
   /** end: stop after run-ended · idle: also when the run waits. Across runs: watch until the signal says so. */
   readonly until?: "end" | "idle";
+  /** false: the same events, with a mark wherever somebody's words or values would be. true unless said. */
+  readonly content?: boolean;
   readonly signal?: AbortSignal;
 }
 

@@ -43,6 +43,7 @@ test.each([
   ["limits", () => createRuntime({ limits: unknown })],
   ["retention", () => createRuntime({ agents: [helper], retention: unknown })],
   ["sinks", () => createRuntime({ agents: [helper], sinks: { x: unknown } })],
+  ["redact", () => createRuntime({ redact: unknown })],
   ["sqlite", () => sqlite("never-opened.db", unknown)],
   ["postgres", () => postgres(unknown)],
   ["agent", () => agent(unknown)],
@@ -81,7 +82,7 @@ test("the page has the fields of a tool's context, the ticket filters and the op
 });
 
 test("the page has the options of watching, forking and lists", () => {
-  const watch: Record<keyof WatchOptions, 1> = { after: 1, from: 1, until: 1, signal: 1 };
+  const watch: Record<keyof WatchOptions, 1> = { after: 1, from: 1, until: 1, content: 1, signal: 1 };
   const filter: Record<keyof EventFilter, 1> = { types: 1, runs: 1, threads: 1, agents: 1 };
   const pages: Record<keyof PageOptions, 1> = { cursor: 1, limit: 1, order: 1 };
   const runs: Record<keyof ListRuns, 1> = { thread: 1, agent: 1, status: 1 };

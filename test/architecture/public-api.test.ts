@@ -7,6 +7,7 @@ const surface = {
   index: {
     values: [
       "HoldfastError",
+      "Secret",
       "SinkRefusal",
       "ToolFailure",
       "agent",
@@ -20,6 +21,7 @@ const surface = {
       "plugin",
       "policy",
       "runWorker",
+      "secret",
       "stateKey",
       "tellModel",
       "textOf",
@@ -44,6 +46,7 @@ const surface = {
       "DeclaredManifest",
       "Delta",
       "DeltaView",
+      "Detector",
       "EffectClass",
       "EndView",
       "ErrorCode",
@@ -83,6 +86,7 @@ const surface = {
       "PolicyVerdict",
       "PruneOptions",
       "Reconciled",
+      "RedactOptions",
       "ReplyView",
       "RetentionPolicy",
       "Run",

@@ -3,7 +3,7 @@ import type { Attributes } from "@opentelemetry/api";
 import type { CallResult } from "../../domain/message.ts";
 import type { CallView, DecisionView, EndView, PluginRun, ReplyView } from "../../domain/plugin.ts";
 import type { Outcome } from "../../domain/run.ts";
-import { finishReason, outputMessages, resultText } from "./content.ts";
+import { finishReason, outputMessages, type Redact, resultText, said } from "./content.ts";
 import { genAi, operations, ours } from "./names.ts";
 import type { OpenSpan } from "./spans.ts";
 
@@ -15,39 +15,39 @@ export function requestOf({ model }: PluginRun): Attributes {
   return { [genAi.provider]: model.provider, [genAi.requestModel]: model.model };
 }
 
-export function replyOf({ reply, run }: ReplyView, content: boolean): Attributes {
-  const { message, finish, usage } = reply;
+export function replyOf({ reply, run }: ReplyView, content: Redact | undefined): Attributes {
+  const { finish, usage } = reply;
   return {
     [genAi.responseModel]: run.model.model,
     [genAi.finishReasons]: [finishReason(finish)],
     [genAi.inputTokens]: usage.inputTokens,
     [genAi.outputTokens]: usage.outputTokens,
-    ...(content ? { [genAi.outputMessages]: outputMessages(message, finish) } : {}),
+    ...(content ? { [genAi.outputMessages]: outputMessages(reply, content) } : {}),
   };
 }
 
-export function callOf({ id, tool, input }: CallView, content: boolean): Attributes {
+export function callOf({ id, tool, input }: CallView, content: Redact | undefined): Attributes {
   return {
     [genAi.operation]: operations.executeTool,
     [genAi.tool]: tool,
     [genAi.toolType]: "function",
     [genAi.call]: id,
-    ...(content ? { [genAi.callArguments]: JSON.stringify(input) } : {}),
+    ...(content ? { [genAi.callArguments]: JSON.stringify(content(input)) } : {}),
   };
 }
 
-export function endCall(span: OpenSpan, { attempt, result }: CallView, content: boolean): void {
+export function endCall(span: OpenSpan, { attempt, result }: CallView, content: Redact | undefined): void {
   span.set({ [ours.attempt]: attempt });
   if (result) sayResult(span, result, content);
   else span.set({ [ours.unfinished]: true });
 }
 
-function sayResult(span: OpenSpan, result: CallResult, content: boolean): void {
-  if (content) span.set({ [genAi.callResult]: resultText(result) });
-  if (result.kind === "error") span.fail(result.code, content ? result.message : result.code);
+function sayResult(span: OpenSpan, result: CallResult, content: Redact | undefined): void {
+  if (content) span.set({ [genAi.callResult]: resultText(result, content) });
+  if (result.kind === "error") span.fail(result.code, content ? said(result.message, content) : result.code);
 }
 
-export function waitOf({ ticket, decision, by }: DecisionView, content: boolean): Attributes {
+export function waitOf({ ticket, decision, by }: DecisionView, content: Redact | undefined): Attributes {
   const { id, kind, name, call, tool } = ticket;
   return {
     [ours.ticket]: id,
@@ -56,11 +56,11 @@ export function waitOf({ ticket, decision, by }: DecisionView, content: boolean)
     ...(name === undefined ? {} : { [ours.ticketName]: name }),
     ...(call === undefined ? {} : { [genAi.call]: call }),
     ...(tool === undefined ? {} : { [genAi.tool]: tool }),
-    ...(content ? { [ours.decidedBy]: by } : {}),
+    ...(content ? { [ours.decidedBy]: said(by, content) } : {}),
   };
 }
 
-export function endRun(span: OpenSpan, { outcome, usage, stepsEnded }: EndView, content: boolean): void {
+export function endRun(span: OpenSpan, { outcome, usage, stepsEnded }: EndView, content: Redact | undefined): void {
   span.set({
     [ours.outcome]: outcome.kind,
     [ours.steps]: stepsEnded,
@@ -70,10 +70,10 @@ export function endRun(span: OpenSpan, { outcome, usage, stepsEnded }: EndView, 
   sayOutcome(span, outcome, content);
 }
 
-function sayOutcome(span: OpenSpan, outcome: Outcome, content: boolean): void {
+function sayOutcome(span: OpenSpan, outcome: Outcome, content: Redact | undefined): void {
   if (outcome.kind === "stopped") span.set({ [ours.outcomeCode]: outcome.code });
   if (outcome.kind === "timed-out") span.fail(outcome.kind, outcome.kind);
   if (outcome.kind !== "failed") return;
   const { code, message } = outcome.error;
-  span.fail(code, content ? message : code);
+  span.fail(code, content ? said(message, content) : code);
 }

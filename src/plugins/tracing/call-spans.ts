@@ -3,12 +3,13 @@ import type { Context } from "@opentelemetry/api";
 import type { CallId } from "../../domain/ids.ts";
 import type { CallPhaseView, CallView, PhaseView } from "../../domain/plugin.ts";
 import { callOf, endCall } from "./attributes.ts";
+import type { Redact } from "./content.ts";
 import { operations, ours } from "./names.ts";
 import type { OpenSpan, SpanOpener } from "./spans.ts";
 
 export interface CallSpansOptions {
   readonly open: SpanOpener;
-  readonly content: boolean;
+  readonly content: Redact | undefined;
   /** The step's span; opened if it is not yet. */
   readonly under: (view: PhaseView) => Context;
   /** When this process took the run up. */

@@ -1,15 +1,27 @@
-/** Messages as OpenTelemetry's conventions write them: JSON text in an attribute. Only ever used with `content: true`. */
+/**
+ * Messages as OpenTelemetry's conventions write them: JSON text in an attribute. Only ever used with `content: true`, and
+ * without what the runtime's redaction hides.
+ */
 import type { FinishReason } from "../../domain/entry.ts";
+import type { JsonObject, JsonValue } from "../../domain/json.ts";
 import type { CallInput, CallResult, Message, Part } from "../../domain/message.ts";
+import type { ReplyView } from "../../domain/plugin.ts";
 
-type Written = Readonly<Record<string, unknown>>;
+type Written = JsonObject;
+/** Takes out what may not leave the process; absent when no content is wanted. */
+export type Redact = (value: JsonValue) => JsonValue;
 
-export function inputMessages(messages: readonly Message[]): string {
-  return JSON.stringify(messages.map(written));
+export function inputMessages(messages: readonly Message[], redact: Redact): string {
+  return JSON.stringify(redact(messages.map(written)));
 }
 
-export function outputMessages(message: Message, finish: FinishReason): string {
-  return JSON.stringify([{ ...written(message), finish_reason: finishReason(finish) }]);
+export function outputMessages({ message, finish }: ReplyView["reply"], redact: Redact): string {
+  return JSON.stringify(redact([{ ...written(message), finish_reason: finishReason(finish) }]));
+}
+
+/** What somebody said in words. */
+export function said(words: string, redact: Redact): string {
+  return String(redact(words));
 }
 
 /** The conventions' words for the same reasons. */
@@ -17,8 +29,8 @@ export function finishReason(finish: FinishReason): string {
   return finish === "tool-calls" ? "tool_call" : finish.replaceAll("-", "_");
 }
 
-export function resultText(result: CallResult): string {
-  return JSON.stringify(resultOf(result));
+export function resultText(result: CallResult, redact: Redact): string {
+  return JSON.stringify(redact(resultOf(result)));
 }
 
 function written({ role, parts }: Message): Written {
@@ -44,11 +56,11 @@ function writtenPart(part: Part): Written {
   }
 }
 
-function inputOf(input: CallInput): unknown {
+function inputOf(input: CallInput): JsonValue {
   return input.kind === "json" ? input.value : input.text;
 }
 
-function resultOf(result: CallResult): unknown {
+function resultOf(result: CallResult): JsonValue {
   if (result.kind === "value") return result.say ?? result.value;
   return { error: result.code, message: result.message };
 }

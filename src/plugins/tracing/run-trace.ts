@@ -20,7 +20,7 @@ import type {
 } from "../../domain/plugin.ts";
 import { endRun, replyOf, requestOf, waitOf } from "./attributes.ts";
 import { CallSpans } from "./call-spans.ts";
-import { inputMessages } from "./content.ts";
+import { inputMessages, type Redact, said } from "./content.ts";
 import { genAi, operations, ours } from "./names.ts";
 import type { OpenSpan, SpanOpener } from "./spans.ts";
 import { readTraceparent, traceparent } from "./trace-context.ts";
@@ -28,7 +28,8 @@ import { readTraceparent, traceparent } from "./trace-context.ts";
 export interface RunTraceOptions {
   readonly run: PluginRun;
   readonly open: SpanOpener;
-  readonly content: boolean;
+  /** What content goes through, where it is wanted (T4). */
+  readonly content: Redact | undefined;
   /** What the whole run hangs under, if it hangs under anything. */
   readonly parent: () => Context | undefined;
 }
@@ -74,7 +75,8 @@ export class RunTrace {
     if (type === "message-begun") return this.#beginModel(view);
     if (this.#model?.attempt !== attempt) return;
     if (type === "message-retracted") {
-      if (error) this.#model.span.fail(error.code, this.#by.content ? error.message : error.code);
+      const { content } = this.#by;
+      if (error) this.#model.span.fail(error.code, content ? said(error.message, content) : error.code);
       return this.#endModel(view.now, error === undefined);
     }
     if (this.#model.isFirstPieceSeen) return;
@@ -179,7 +181,7 @@ export class RunTrace {
         [genAi.operation]: operations.chat,
         [ours.attempt]: view.delta.attempt,
         ...requestOf(run),
-        ...(content ? { [genAi.inputMessages]: inputMessages(view.messages) } : {}),
+        ...(content ? { [genAi.inputMessages]: inputMessages(view.messages, content) } : {}),
       },
     });
     this.#model = { span, attempt: view.delta.attempt, isFirstPieceSeen: false };

@@ -48,7 +48,12 @@ export function tracing(options: TracingOptions = {}): ConfiguredPlugin {
 function create({ tracer, content = false, parent }: TracingOptions, run: PluginRun): PluginInstance<TracingOptions> {
   const { safely, note } = guard(run);
   const open = createSpanOpener(() => tracer ?? trace.getTracer("holdfast"), commonOf(run));
-  const runTrace = new RunTrace({ run, open, content, parent: () => parentOf(run, parent, note) });
+  const runTrace = new RunTrace({
+    run,
+    open,
+    content: content ? run.redact : undefined,
+    parent: () => parentOf(run, parent, note),
+  });
   function look<View>(what: (spans: RunTrace, view: View) => HookAnswer): Hook<View> {
     return (view) => safely(() => what(runTrace, view));
   }

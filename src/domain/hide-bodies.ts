@@ -1,0 +1,148 @@
+/** What is content in the bodies of events: messages, calls, commands, tickets, decisions, outcomes. */
+import type { Command, GivenCommand } from "./command.ts";
+import type { PluginFailure, Settled, Verdict } from "./entry.ts";
+import type { ErrorRecord } from "./errors.ts";
+import { hide, hideBy, hideItems, type Rules } from "./hide.ts";
+import type { CallInput, CallResult, Message, Part } from "./message.ts";
+import type { OutputReport } from "./output.ts";
+import type { Outcome } from "./run.ts";
+import type { StateChange } from "./state-slots.ts";
+import type { Decision, TicketCall, TicketRecord } from "./ticket.ts";
+
+function by<Union extends object>(rules: Rules<Union>): (value: Union) => Union {
+  return (value) => hide(value, rules);
+}
+
+const hideInput = by<CallInput>({ kind: "shown", value: "hidden", text: "hidden", problem: "hidden" });
+const hideResult = by<CallResult>({
+  kind: "shown",
+  value: "hidden",
+  say: "hidden",
+  code: "shown",
+  message: "hidden",
+});
+const hidePart = by<Part>({
+  type: "shown",
+  text: "hidden",
+  signature: "hidden",
+  mediaType: "hidden",
+  url: "hidden",
+  name: "hidden",
+  call: "shown",
+  tool: "shown",
+  input: hideInput,
+  alias: "hidden",
+  result: hideResult,
+  data: "hidden",
+});
+
+export const hideMessage = by<Message>({
+  id: "shown",
+  role: "shown",
+  parts: (parts) => parts.map(hidePart),
+  visibility: "shown",
+  producer: "shown",
+});
+
+const hideError = by<ErrorRecord>({ code: "shown", message: "hidden" });
+
+export const hideOutcome = hideBy<"kind", Outcome>("kind", {
+  completed: { reason: "shown" },
+  stopped: { code: "shown", detail: "hidden" },
+  blocked: { reason: "hidden" },
+  cancelled: { reason: "hidden" },
+  failed: { error: hideError, retry: "shown" },
+  "timed-out": {},
+});
+
+export const hideSettled = hideBy<"kind", Settled>("kind", {
+  done: { message: "shown", usage: "shown", finish: "shown", cost: "shown" },
+  failed: { error: hideError, retry: "shown", retryAt: "shown" },
+  refused: { code: "shown", message: "hidden" },
+  "not-made": {},
+  lost: {},
+  aborted: {},
+  unknown: { why: "hidden", decidableFrom: "shown" },
+});
+
+export const hideVerdict = by<Verdict>({
+  by: "shown",
+  kind: "shown",
+  input: "hidden",
+  ticket: "shown",
+  prompt: "hidden",
+  problem: "hidden",
+  terms: "shown",
+  code: "shown",
+  message: "hidden",
+  stop: "shown",
+  result: hideResult,
+});
+
+const hideCommand: (command: Command) => Command = hideBy<"type", Command>("type", {
+  "set-state": { key: "shown", value: "hidden", operand: "hidden" },
+  "add-context": {
+    key: "shown",
+    text: "hidden",
+    target: "shown",
+    priority: "shown",
+    cooldown: "shown",
+    persistent: "shown",
+    consumeOnce: "shown",
+  },
+  "hide-tools": { tools: "shown" },
+  "restrict-tools": { tools: "shown" },
+  "patch-request": { instructions: "hidden", settings: () => ({}) },
+  deny: { reason: "hidden", stop: "shown" },
+  ask: { prompt: "hidden", terms: "shown" },
+  "set-result": { value: "hidden", say: "hidden" },
+  "patch-input": { input: "hidden" },
+  "rewrite-result": { value: "hidden", say: "hidden", error: "hidden" },
+  retry: { reason: "hidden" },
+  stop: { code: "shown", detail: "hidden", outcome: "shown" },
+  continue: { message: "hidden" },
+  schedule: { phase: "shown", command: (command) => hideCommand(command) },
+  "open-ticket": { name: "shown", prompt: "hidden", kind: "shown", terms: "shown" },
+  "send-input": { run: "shown", message: "hidden" },
+});
+
+export const hideGiven = by<GivenCommand>({ plugin: "shown", command: hideCommand });
+export const hideFailure = by<PluginFailure>({ plugin: "shown", error: hideError });
+export const hideChange = by<StateChange>({ value: "hidden", operand: "hidden", merge: "shown", initial: "hidden" });
+export const hideReport = by<OutputReport>({ valid: "shown", value: "hidden", problems: hideItems });
+
+const hideCall = by<TicketCall>({ id: "shown", tool: "shown", version: "shown", input: "hidden", resume: "shown" });
+
+export const hideTicket = by<TicketRecord>({
+  id: "shown",
+  kind: "shown",
+  run: "shown",
+  rootRun: "shown",
+  thread: "shown",
+  agent: "shown",
+  generation: "shown",
+  hash: "shown",
+  prompt: "hidden",
+  call: hideCall,
+  plugin: "shown",
+  name: "shown",
+  problem: "hidden",
+  openedAt: "shown",
+  decidableFrom: "shown",
+  expiresAt: "shown",
+  dueAt: "shown",
+  audience: "shown",
+  answerBy: "shown",
+  onExpiry: "shown",
+  escalation: "shown",
+});
+
+export const hideDecision = by<Decision>({
+  kind: "shown",
+  value: "hidden",
+  input: "hidden",
+  reason: "hidden",
+  result: "hidden",
+  counts: "shown",
+  why: "shown",
+});
