@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { compileRegex } from "../../src/domain/patterns/linear-regex.ts";
+import type { Span } from "../../src/domain/patterns/spans.ts";
 import { Problems } from "../../src/domain/problems.ts";
 import { type RedactOptions, type Redactor, readRedaction } from "../../src/domain/redaction.ts";
 import { createRuntime, secret } from "../../src/index.ts";
@@ -112,13 +113,13 @@ test("S1: spans cover exactly what some match covers", () => {
 function isCovered(source: string, text: string, at: number): boolean {
   for (let from = 0; from <= at; from += 1) {
     for (let to = at + 1; to <= text.length; to += 1) {
-      if (fitsAt(source, text, from, to)) return true;
+      if (fitsAt(source, text, [from, to])) return true;
     }
   }
   return false;
 }
 
-function fitsAt(source: string, text: string, from: number, to: number): boolean {
+function fitsAt(source: string, text: string, [from, to]: Span): boolean {
   return new RegExp(`(?<=^[^]{${from}})(?:${source})(?=[^]{${text.length - to}}$)`, "u").exec(text) !== null;
 }
 
