@@ -2,6 +2,7 @@
 import { onTestFinished } from "vitest";
 import type { Relay } from "../../src/dispatchers/outbox/lane.ts";
 import { createSinkRelay } from "../../src/dispatchers/outbox/sink-relay.ts";
+import type { Scope } from "../../src/domain/ids.ts";
 import type { Logger } from "../../src/ports/logger.ts";
 import type { Delivery } from "../../src/ports/outbox-store.ts";
 import type { Sink, Sinks } from "../../src/ports/sink.ts";
@@ -9,7 +10,7 @@ import type { Store, StoreDefinition } from "../../src/ports/store.ts";
 import { memory } from "../../src/stores/memory/memory.ts";
 import {
   birthOf,
-  claimOne,
+  claimAll,
   ended,
   keyOf,
   scopeA,
@@ -27,7 +28,7 @@ export interface Bench {
   readonly store: Store;
   readonly clock: FakeClock;
   readonly logs: { readonly message: string; readonly details: unknown }[];
-  readonly relay: (sinks: Sinks, intercept?: Intercept) => Relay;
+  readonly relay: (sinks: Sinks, how?: { readonly intercept?: Intercept; readonly scopes?: "all" }) => Relay;
 }
 
 export async function bench(definition: StoreDefinition = memory()): Promise<Bench> {
@@ -37,9 +38,9 @@ export async function bench(definition: StoreDefinition = memory()): Promise<Ben
   const logger: Logger = { warn: log, note: log };
   const store = await definition.open({ clock, logger });
   onTestFinished(() => store.close());
-  const relay = (sinks: Sinks, intercept: Intercept = (_call, proceed) => proceed()): Relay => {
+  const relay: Bench["relay"] = (sinks, { intercept = pass, scopes = [scopeA] } = {}) => {
     const watched = interceptStore(store, intercept);
-    const options = { store: watched, clock, logger, scopes: [scopeA], leaseMs, pollMs, closeGraceMs, sinks };
+    const options = { store: watched, clock, logger, scopes, leaseMs, pollMs, closeGraceMs, sinks };
     const made = createSinkRelay(options);
     onTestFinished(() => void made.close());
     return made;
@@ -47,14 +48,22 @@ export async function bench(definition: StoreDefinition = memory()): Promise<Ben
   return { store, clock, logs, relay };
 }
 
+const pass: Intercept = (_call, proceed) => proceed();
+
 export function toSink(sink: string, body: string): Delivery {
   return { to: "sink", sink, body: { type: "run-ended", said: body } };
 }
 
 /** A run that has ended and causes these. Its first commit holds seq 2 and 3. */
-export async function cause(store: Store, run: string, ...deliveries: readonly Delivery[]): Promise<void> {
-  await store.create(birthOf(run));
-  await write(store, await claimOne(store), { entries: [started(0), ended], after: 1, deliveries });
+export async function cause(
+  store: Store,
+  { run, scope = scopeA }: { readonly run: string; readonly scope?: Scope },
+  ...deliveries: readonly Delivery[]
+): Promise<void> {
+  await store.create(birthOf(run, { scope }));
+  const [claim] = await claimAll(store, { scope });
+  if (!claim) throw new Error(`Run ${run} cannot be claimed`);
+  await write(store, claim, { entries: [started(0), ended], after: 1, deliveries });
 }
 
 export interface Told {
