@@ -41,7 +41,7 @@ export function advance(draft: Draft): Ending | undefined {
   if (outcome === "repair") return beginStep(draft);
   if (outcome.kind === "completed" && !pass(draft, "before-end", { outcome })) return undefined;
   if (draft.state.plugins.goesOn) return beginStep(draft);
-  return isHeld(draft.state) ? undefined : { ...ending, outcome };
+  return { ...ending, outcome };
 }
 
 /** Once a call has moved, the reply was let through: nobody is asked about it again. */

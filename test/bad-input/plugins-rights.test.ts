@@ -1,6 +1,7 @@
 /** Commands that are well-formed and still may not be: state that is not theirs or does not fit, too much of it, repeated effects. */
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { foldAll } from "../../src/domain/apply.ts";
 import { plugin } from "../../src/domain/plugin.ts";
 import { agent, stateKey, tool } from "../../src/index.ts";
 import { aModelThat, callsTool } from "../../src/testing/story.ts";
@@ -84,6 +85,22 @@ test("state that was scheduled and does not fit any more fails the phase it was 
   expect(momentsIn(journal).at(-1)).toMatchObject({ phase: "before-model", failed: { plugin: "probe" } });
 });
 
+test("of what was scheduled for one moment all is written or nothing", async () => {
+  const ahead = (command: unknown): object => ({ type: "schedule", phase: "before-tool", command });
+  const plans: Hooked = () => [
+    total.update(Number.MAX_VALUE),
+    ahead(mark.set("half")),
+    ahead(total.update(Number.MAX_VALUE)),
+  ];
+  const { result, executed, journal } = await play("before-tool", pluginOf({ "before-run": plans }));
+  expect(result.outcome).toBe("completed");
+  expect(executed).toEqual([]);
+  expect(resultsIn(journal)).toMatchObject([
+    { code: "plugin-failed", message: expect.stringMatching(/probe in before-tool: .*matrix\.total/) },
+  ]);
+  expect(Object.keys(foldAll(journal).slots)).toEqual([total.name]);
+});
+
 test("a run holds 256 context messages and 64 scheduled commands, however they came", async () => {
   const words = (from: number, length: number): readonly object[] =>
     Array.from({ length }, (_, index) => ({ type: "add-context", key: `k${from + index}`, text: "word" }));
@@ -122,7 +139,7 @@ test("a run holds 256 context messages and 64 scheduled commands, however they c
   ).toBe("completed");
 });
 
-test("a once tool that took effect is not attempted again: its result is hidden, and it ran once", async () => {
+test("a once tool that took effect is not attempted again: its result is hidden, and what was said beside it is not done", async () => {
   let ran = 0;
   const pay = tool({
     name: "pay",
@@ -135,7 +152,14 @@ test("a once tool that took effect is not attempted again: its result is hidden,
   });
   const again = plugin({
     name: "again",
-    create: () => ({ hooks: { "after-tool": () => ({ type: "retry", reason: "x" }) } }),
+    create: () => ({
+      hooks: {
+        "after-tool": () => [
+          { type: "open-ticket", name: "a", prompt: "b" },
+          { type: "retry", reason: "x" },
+        ],
+      },
+    }),
   })();
   const { model, saw } = aModelThat(callsTool("pay"), "Done.");
   const payer = agent({ name: "payer", instructions: "Pay.", model, tools: [pay], plugins: [again] });
