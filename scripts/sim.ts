@@ -5,6 +5,7 @@
  *   npm run sim -- --schedules 100000 --from 5000  a longer campaign elsewhere
  *   npm run sim -- --seed 42 --verbose             schedule 42 again, with its whole trace
  *   npm run sim -- --watch --schedules 10000       schedules about watching: spectators, busy threads
+ *   npm run sim -- --plugins --schedules 10000     schedules about plugins: hooks at once and later, twins of one agent
  */
 import { parseArgs } from "node:util";
 import { runCampaign, showBroken } from "../src/testing/sim/campaign.ts";
@@ -17,6 +18,7 @@ const { values } = parseArgs({
     seed: { type: "string" },
     from: { type: "string" },
     watch: { type: "boolean", default: false },
+    plugins: { type: "boolean", default: false },
     verbose: { type: "boolean", default: false },
   },
 });
@@ -36,7 +38,7 @@ let told = started;
 const result = await runCampaign({
   first,
   count,
-  options: { watching: values.watch },
+  options: { watching: values.watch, plugins: values.plugins },
   onSchedule(report, done) {
     if (values.verbose && count === 1) for (const line of report.trace()) console.log(line);
     if (performance.now() - told < progressEveryMs) return;

@@ -24,25 +24,44 @@ interface Said {
 }
 
 function walk(entries: readonly Entry[]): readonly Said[] {
-  const [created] = entries;
-  const run = created?.type === "run-created" ? created.identity.run : "";
-  const answers = new Map<string, number>();
-  const said: Said[] = [];
-  let step = 0;
-  for (const entry of entries) {
-    if (entry.type === "step-started") step = entry.step;
-    if (entry.type === "effect-settled" && (entry.result.kind === "done" || entry.result.kind === "refused")) {
-      answers.set(entry.effect, (answers.get(entry.effect) ?? 0) + 1);
-    }
-    if (entry.type === "state-changed") said.push({ line: `${step} ${entry.by}: ${entry.key} ${changeText(entry)}` });
-    if (entry.type !== "command-applied") continue;
-    const { phase, subject, commands, failed } = entry;
-    const again = answers.get(subject ?? "") ?? 0;
-    const moment = `${step} ${momentId(phase, subject)}${again > 1 ? ` #${again}` : ""}`.replaceAll(`${run}.`, "");
+  const place = createPlace();
+  const said = entries.flatMap((entry): readonly Said[] => {
+    const moment = place.take(entry);
+    if (entry.type === "state-changed")
+      return [{ line: `${place.step()} ${entry.by}: ${entry.key} ${changeText(entry)}` }];
+    if (entry.type !== "command-applied" || moment === undefined) return [];
+    const { commands, failed } = entry;
     const what = failed ? `failed ${failed.plugin}` : commands.map(({ command }) => command.type).join(", ");
-    said.push({ line: `${moment}: ${what}`, moment });
-  }
-  return said.sort((a, b) => (a.line < b.line ? -1 : 1));
+    return [{ line: `${moment}: ${what}`, moment }];
+  });
+  return [...said].sort((a, b) => (a.line < b.line ? -1 : 1));
+}
+
+/** Where in a run an entry stands. */
+export interface Place {
+  /** Answers the moment that the entry ends, if it ends one: told from the same one of another step or attempt. */
+  take(entry: Entry): string | undefined;
+  readonly step: () => number;
+}
+
+export function createPlace(): Place {
+  const answers = new Map<string, number>();
+  let run = "";
+  let step = 0;
+  return {
+    step: () => step,
+    take(entry) {
+      if (entry.type === "run-created") run = entry.identity.run;
+      if (entry.type === "step-started") step = entry.step;
+      if (entry.type === "effect-settled" && (entry.result.kind === "done" || entry.result.kind === "refused")) {
+        answers.set(entry.effect, (answers.get(entry.effect) ?? 0) + 1);
+      }
+      if (entry.type !== "command-applied") return undefined;
+      const again = answers.get(entry.subject ?? "") ?? 0;
+      const moment = `${step} ${momentId(entry.phase, entry.subject)}${again > 1 ? ` #${again}` : ""}`;
+      return moment.replaceAll(`${run}.`, "");
+    },
+  };
 }
 
 function changeText({ change }: StateChanged): string {

@@ -131,17 +131,21 @@ function interceptPlugin(plugin: OpenPlugin, { wait, now }: Required<CodeInterce
   const around =
     <Asked, Answer>(method: string, ask: (asked: Asked) => Answer | Promise<Answer>) =>
     (asked: Asked): Answer | Promise<Answer> => {
-      const answer = now({ port: "plugin", method, args: [name, asked] }, () => ask(asked));
+      const answer = now({ port: "plugin", method, args: [name, asked] }, () => heard(ask(asked)));
       if (!isAwaitable(answer)) return answer;
-      const later = Promise.resolve(answer);
-      later.catch(() => undefined); // of a process that has died nobody waits for it
-      return wait({ port: "plugin", method: `${method} answer`, args: [name, asked] }, () => later);
+      return wait({ port: "plugin", method: `${method} answer`, args: [name, asked] }, () => Promise.resolve(answer));
     };
   return {
     ...plugin,
     hooks: new Map([...hooks].map(([phase, list]) => [phase, list.map((hook): AnyHook => around(phase, hook))])),
     ...(transform ? { transform: around("transform", transform) } : {}),
   };
+}
+
+/** When its process dies, nobody waits for it any more: what it throws then must not be unhandled. */
+function heard<Answer>(answer: Answer | Promise<Answer>): Answer | Promise<Answer> {
+  if (isAwaitable(answer)) Promise.resolve(answer).catch(() => undefined);
+  return answer;
 }
 
 /** Each part of a stream is a wait of its own. */

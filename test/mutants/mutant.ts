@@ -11,6 +11,8 @@ export interface Mutant {
   readonly among?: Wrap;
   /** Schedules within which it must be caught, several times what it takes. */
   readonly within: number;
+  /** Schedules about plugins. */
+  readonly plugins?: boolean;
 }
 
 export interface Caught {
@@ -22,13 +24,18 @@ export interface Caught {
 
 const fewestControls = 20;
 
-/** With every other check switched off, so that one layer cannot hide the loss of another. */
-export async function hunt({ wrap, within, caughtBy, among = {} }: Mutant): Promise<Caught | undefined> {
-  const options = { wrap: { ...among, ...wrap }, only: [caughtBy] };
+/**
+ * With every other check switched off, so that one layer cannot hide the loss of another. `heal` takes back what the
+ * wrapper did not do.
+ */
+export async function hunt(mutant: Mutant, heal: () => void = () => undefined): Promise<Caught | undefined> {
+  const { wrap, within, caughtBy, among = {}, plugins = false } = mutant;
+  const options = { wrap: { ...among, ...wrap }, only: [caughtBy], plugins };
   const { broken } = await runCampaign({ first: 1, count: within, options });
+  heal();
   if (!broken) return undefined;
   const count = Math.max(broken.seed, fewestControls);
-  const control = await runCampaign({ first: 1, count, options: { wrap: among } });
+  const control = await runCampaign({ first: 1, count, options: { wrap: among, plugins } });
   return {
     seed: broken.seed,
     checks: broken.violations.map(({ check }) => check),

@@ -56,6 +56,6 @@ export function showBroken(report: SimReport): string {
     ...violations.map(({ check, detail }) => `  ${check}: ${detail}`),
     `the last of ${trace.length} steps:`,
     ...trace.slice(-shownLines),
-    `again: npm run sim -- ${report.watching ? "--watch " : ""}--seed ${seed} --verbose`,
+    `again: npm run sim -- ${report.watching ? "--watch " : ""}${report.plugins ? "--plugins " : ""}--seed ${seed} --verbose`,
   ].join("\n");
 }

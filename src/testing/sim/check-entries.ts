@@ -17,6 +17,8 @@ export interface EntryCheck {
   readonly run: WatchedRun;
   readonly watch: Watch;
   readonly report: Report;
+  /** Looks too, before the run is as the entry leaves it. */
+  readonly entry?: ((entry: Entry, run: WatchedRun) => void) | undefined;
 }
 
 export function checkEntry(entry: Entry, check: EntryCheck): void {
@@ -25,6 +27,7 @@ export function checkEntry(entry: Entry, check: EntryCheck): void {
   if (entry.epoch !== null && entry.epoch !== run.row.epoch) {
     report("stale-epoch", `${run.key.run}: ${entry.type} of epoch ${entry.epoch}, the run is at ${run.row.epoch}`);
   }
+  check.entry?.(entry, run);
   checkBody(entry, check);
   run.entries.push(entry);
   try {

@@ -1,6 +1,7 @@
 /** What a schedule is about: runs, their scripts, who else takes part. Drawn from the seed before anything moves. */
 import type { RuntimeSettings } from "../../compose.ts";
 import { drawProfile, type FaultProfile } from "./faults.ts";
+import type { PluginsPlan } from "./hook-plan.ts";
 import type { Random } from "./random.ts";
 import { type Act, acts, type SimInput, type ToolName, toolNames } from "./sim-tools.ts";
 import type { SpectatorPlan } from "./spectator-plan.ts";
@@ -59,6 +60,8 @@ export interface Plan {
   readonly chaosMs: number;
   /** Chance of an answer of the store that is old when it arrives. */
   readonly lateAnswers: number;
+  /** The plugins of every agent, in schedules about them. */
+  readonly plugged?: PluginsPlan;
 }
 
 export function drawPlan(seed: number, random: Random): Plan {

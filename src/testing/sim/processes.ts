@@ -13,7 +13,7 @@ import { countingIds } from "../test-process.ts";
 import type { FaultBench } from "./faults.ts";
 import type { Plan } from "./plan.ts";
 import type { Random } from "./random.ts";
-import { schedulePorts } from "./scheduled-ports.ts";
+import { scheduleNow, schedulePorts } from "./scheduled-ports.ts";
 import type { Owner, Scheduler } from "./scheduler.ts";
 import type { Report } from "./violations.ts";
 import type { Wrap } from "./wrap.ts";
@@ -143,9 +143,11 @@ function compose(owner: Owner, deps: ProcessDeps & { readonly crash?: () => void
     schemas: { problems: async () => [] },
   };
   const turn = (what: string): Promise<void> => scheduler.turn(owner, what);
-  const intercept = schedulePorts({ ...deps, owner, lateAnswers: plan.lateAnswers });
-  const ports = interceptPorts(wrap.ports?.(real, turn) ?? real, intercept);
-  const bound = agents.map(bindAgent).map((each) => interceptAgent(wrap.agent?.(each) ?? each, { wait: intercept }));
+  const scheduled = { ...deps, owner, lateAnswers: plan.lateAnswers };
+  const wait = schedulePorts(scheduled);
+  const ports = interceptPorts(wrap.ports?.(real, turn) ?? real, wait);
+  const code = { wait, now: scheduleNow(scheduled) };
+  const bound = agents.map(bindAgent).map((each) => interceptAgent(wrap.agent?.(each) ?? each, code));
   const runtime = composeRuntime(ports, bound, { ...plan.settings, isUnattended: true });
   return { owner, runtime, ports, hear: (hint) => void local.publish(hint), gone: new Promise(() => undefined) };
 }

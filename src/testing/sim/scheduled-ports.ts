@@ -2,10 +2,11 @@
  * Turns the port calls of one process into tasks, and says what each fault means for a port.
  *
  * A tool call is sent at once and only its answer is a task: the engine checks `startBy` as its last statement before
- * the call, and a freeze between that check and the send is the one hole that only a receiver can close.
+ * the call, and a freeze between that check and the send is the one hole that only a receiver can close. A plugin's hook is
+ * begun at once too, in the engine's own turn; a process may die in the middle of it.
  */
 import { HoldfastError } from "../../domain/errors.ts";
-import type { Intercept, PortCall } from "../intercept.ts";
+import type { Intercept, InterceptNow, PortCall } from "../intercept.ts";
 import type { FaultBench } from "./faults.ts";
 import type { Random } from "./random.ts";
 import type { Owner, Scheduler } from "./scheduler.ts";
@@ -32,8 +33,24 @@ export function schedulePorts(ports: ScheduledPorts): Intercept {
   return (call, proceed) => {
     if (!owner.alive) return never;
     if (call.port === "clock") return proceed(); // the simulated clock is a task already
-    if (call.port === "tool" && call.method === "execute") return send(call, proceed, ports);
-    return queue(call, proceed, ports);
+    const isSent = call.port === "plugin" || (call.port === "tool" && call.method === "execute");
+    return isSent ? send(call, proceed, ports) : queue(call, proceed, ports);
+  };
+}
+
+/** What ends a turn of a process that is dead: whatever is made of it reaches no port any more. */
+const died = new Error("The process died");
+
+export function scheduleNow({ owner, faults, crash }: ScheduledPorts): InterceptNow {
+  function live(fault: "crash-before" | "crash-after"): void {
+    if (owner.alive && crash && faults.strikes(fault)) crash();
+    if (!owner.alive) throw died;
+  }
+  return (_call, proceed) => {
+    live("crash-before");
+    const answer = proceed();
+    live("crash-after");
+    return answer;
   };
 }
 

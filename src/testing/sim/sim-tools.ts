@@ -1,5 +1,6 @@
 /** The tools of a simulated agent: one per promise the engine makes about effects. Their code is the world's. */
 import type { StandardSchema } from "../../domain/standard-schema.ts";
+import type { MergedKey } from "../../domain/state-key.ts";
 import { type Reconciled, type Tool, type ToolContext, type ToolOptions, tool } from "../../domain/tool.ts";
 
 /** How a call behaves, written in its own input: the same over retries, workers and restarts. */
@@ -50,12 +51,17 @@ const schema: StandardSchema<SimInput> = {
 
 type Options = Partial<ToolOptions<StandardSchema<SimInput>, unknown>>;
 
-export function createSimTools(world: ToolWorld): ReadonlyMap<string, Tool> {
+/** With `works`, each call that is done adds one to it. */
+export function createSimTools(world: ToolWorld, works?: MergedKey<number, number>): ReadonlyMap<string, Tool> {
   const define = (name: ToolName, options: Options): Tool =>
     tool({ name, description: name, input: schema, ...options }) as Tool;
-  const run = (name: ToolName): Pick<Options, "execute" | "timeoutMs"> => ({
+  const run = (name: ToolName): Pick<Options, "execute" | "timeoutMs" | "writes"> => ({
     timeoutMs: toolTimeoutMs,
-    execute: (input: SimInput, context: ToolContext) => world.execute(name, input, context),
+    ...(works ? { writes: [works] } : {}),
+    execute: (input: SimInput, context: ToolContext) => {
+      if (works) context.state.update(works, 1);
+      return world.execute(name, input, context);
+    },
   });
   const tools = [
     define("look", { effect: "pure", ...run("look") }),

@@ -10,17 +10,21 @@ import type { Store } from "../../ports/store.ts";
 import { memory } from "../../stores/memory/memory.ts";
 import { silentLogger } from "../test-process.ts";
 import { checkAnswers } from "./check-answers.ts";
+import { momentTally } from "./check-moments.ts";
 import { checkOutcome, isSettled } from "./check-outcome.ts";
+import { createPluginChecks } from "./check-plugins.ts";
 import { checkSpectators, isComplete } from "./check-spectators.ts";
 import { createWorldChecks } from "./check-world.ts";
 import { gatherCrowd } from "./crowd.ts";
 import { createFaultBench } from "./faults.ts";
 import type { Crowd } from "./people.ts";
 import { drawPlan, type Plan, type RunPlan } from "./plan.ts";
+import { drawPluginPlan } from "./plugin-plan.ts";
 import { createNetwork, type Host, type Network, type ProcessDeps, startDesk, startWorker } from "./processes.ts";
-import { createRandom } from "./random.ts";
-import { createScheduler, type Scheduler, showTrace, startOfTime } from "./scheduler.ts";
+import { createRandom, type Random } from "./random.ts";
+import { createScheduler, type Owner, type Scheduler, showTrace, startOfTime } from "./scheduler.ts";
 import { createSimModel } from "./sim-model.ts";
+import { createSimPlugins, type PluginPlace, type PluginWatcher, works } from "./sim-plugins.ts";
 import { createSimTools } from "./sim-tools.ts";
 import { type Gallery, gatherSpectators, type Sitting } from "./spectators.ts";
 import type { CheckName, Report, Violation } from "./violations.ts";
@@ -33,6 +37,8 @@ import type { Wrap } from "./wrap.ts";
 export interface SimOptions {
   /** Schedules about watching instead of about effects. */
   readonly watching?: boolean;
+  /** Schedules about plugins instead. */
+  readonly plugins?: boolean;
   readonly wrap?: Wrap;
   /** Only these checks count: whether each catches by itself what it is there for. */
   readonly only?: readonly CheckName[];
@@ -42,6 +48,7 @@ export interface SimOptions {
 export interface SimReport {
   readonly seed: number;
   readonly watching: boolean;
+  readonly plugins: boolean;
   readonly steps: number;
   readonly violations: readonly Violation[];
   /** By name, what happened: outcomes, ticket kinds, faults. */
@@ -54,7 +61,7 @@ const mostSteps = 20_000;
 
 export async function simulate(seed: number, options: SimOptions = {}): Promise<SimReport> {
   const random = createRandom(seed);
-  const plan = (options.watching ? drawWatchPlan : drawPlan)(seed, random.branch("plan"));
+  const plan = drawerOf(options)(seed, random.branch("plan"));
   const violations: Violation[] = [];
   const report: Report = (check: CheckName, detail: string) => {
     if (options.only?.includes(check) ?? true) violations.push({ check, detail, step: scheduler.step() });
@@ -73,7 +80,9 @@ export async function simulate(seed: number, options: SimOptions = {}): Promise<
   const watch: Watch = createWatch((key) => world.landed.some((each) => each.key === key));
   const checks = createWorldChecks(() => watch, report);
   const world: World = createWorld({ scheduler, random: random.branch("world"), watcher: checks });
-  const store = watchStore(await openStore(scheduler, options.wrap), { watch, report, now: () => scheduler.now() });
+  const plugins = plan.plugged && createPluginChecks({ plan: plan.plugged, watch: () => watch, report });
+  const watching = { watch, report, now: () => scheduler.now(), entry: plugins?.entry };
+  const store = watchStore(await openStore(scheduler, options.wrap), watching);
   const deps = {
     plan,
     scheduler,
@@ -82,7 +91,7 @@ export async function simulate(seed: number, options: SimOptions = {}): Promise<
     report,
     wrap: options.wrap ?? {},
     store,
-    agents: defineAgents(plan, world),
+    agents: defineAgents(plan, world, plugins && thinkingPlace(plugins, scheduler, random.branch("thinking"))),
     published: checks.published,
   };
   const network = createNetwork(deps);
@@ -101,14 +110,30 @@ export async function simulate(seed: number, options: SimOptions = {}): Promise<
   await scheduler.runUntil(() => broken() || scheduler.now() >= end || rests());
   if (violations.length === 0) await checkOutcome({ plan, watch, log: crowd.log, store, report });
   if (violations.length === 0) checkAnswers({ log: crowd.log, watch, report });
+  if (violations.length === 0) await plugins?.end(watch, store);
   if (violations.length === 0) await checkSpectators({ plan, gallery, watch, store, report });
   return {
     seed,
     watching: options.watching ?? false,
+    plugins: options.plugins ?? false,
     steps: scheduler.step(),
     violations,
     seen: tally({ scheduler, watch, gallery, crowd }),
     trace: () => showTrace(scheduler.trace),
+  };
+}
+
+function drawerOf({ watching, plugins }: SimOptions): typeof drawPlan {
+  if (plugins) return drawPluginPlan;
+  return watching ? drawWatchPlan : drawPlan;
+}
+
+/** Hooks that take their time wait on nobody: the scheduler says when they go on. */
+function thinkingPlace(watcher: PluginWatcher, scheduler: Scheduler, random: Random): PluginPlace {
+  const owner: Owner = { name: "thought", alive: true, frozenUntil: 0 };
+  return {
+    watcher,
+    think: (what) => scheduler.turn(owner, what, random.chance(0.7) ? random.int(20) : random.int(150)),
   };
 }
 
@@ -140,15 +165,18 @@ function atRest(watch: Watch, { log, plan }: Crowd, { spectators }: Gallery): bo
   return resting && spectators.every((each) => isComplete(each, watch));
 }
 
-/** One agent per run, so that a model call tells which run it belongs to. */
-function defineAgents(plan: Plan, world: World): readonly Agent<unknown>[] {
-  const tools = createSimTools(world);
-  return plan.runs.map((run) =>
+/** One agent per run, or per pair of twins, so that a model call tells which plan it belongs to. */
+function defineAgents(plan: Plan, world: World, place: PluginPlace | undefined): readonly Agent<unknown>[] {
+  const tools = createSimTools(world, plan.plugged && works);
+  const plugins = plan.plugged && place ? createSimPlugins(plan.plugged, place) : [];
+  const distinct = new Map(plan.runs.map((run) => [run.agent, run]));
+  return [...distinct.values()].map((run) =>
     agent({
       name: run.agent,
       model: createSimModel(run, world),
       instructions: run.name,
       tools: toolsOf(run, tools),
+      plugins,
       budget: run.budget,
     }),
   );
@@ -189,6 +217,7 @@ function namesOf({ state, row, tickets, entries }: WatchedRun): readonly string[
     `run ${state.outcome?.kind ?? row.status}`,
     ...[...tickets.values()].map(({ ticket }) => `ticket ${ticket.kind}`),
     ...entries.flatMap((entry) => (entry.type === "effect-settled" ? [`settled ${entry.result.kind}`] : [])),
+    ...momentTally(entries),
   ];
 }
 

@@ -54,6 +54,15 @@ export type CheckName =
   | "watch-resync"
   | "watch-ends"
   | "answered-once"
+  // Of plugins.
+  | "plugin-instance"
+  | "plugin-isolation"
+  | "plugin-view"
+  | "state-exact"
+  | "state-fold"
+  | "moment-once"
+  | "moment-whole"
+  | "moment-passed"
   | "defect"
   | "unexpected-error";
 

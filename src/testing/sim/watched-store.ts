@@ -13,6 +13,7 @@ export interface StoreWatching {
   readonly watch: Watch;
   readonly report: Report;
   readonly now: () => number;
+  readonly entry?: ((entry: Entry, run: WatchedRun) => void) | undefined;
 }
 
 interface Watched extends StoreWatching {
@@ -89,7 +90,7 @@ async function write<T>(watched: Watched, key: RunKey, { act, check }: Act<T>): 
 
 /** What the store holds of this run now, and what came to it since we last looked. */
 async function look(watched: Watched, key: RunKey, at: number): Promise<Write | undefined> {
-  const { store, watch, report } = watched;
+  const { store, watch, report, entry: see } = watched;
   const after = await store.run(key);
   const entries = await store.readRun({ ...key, after: 0, limit: wholeJournal });
   const [created] = entries;
@@ -101,7 +102,7 @@ async function look(watched: Watched, key: RunKey, at: number): Promise<Write | 
   if (after.head !== entries.length) report("seq-gapless", `${key.run}: head ${after.head} of ${entries.length}`);
   const added = entries.slice(run.entries.length);
   run.row = after;
-  for (const entry of added) checkEntry(entry, { run, watch, report });
+  for (const entry of added) checkEntry(entry, { run, watch, report, entry: see });
   checkStatus(run, report);
   return { before, after, added, run, now: at, report };
 }

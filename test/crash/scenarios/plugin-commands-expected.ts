@@ -286,11 +286,11 @@ export const pluginCommandRows: ExpectedRows = {
           outcome: "completed",
           transcript: [
             "user: Go.",
-            'assistant: First. (BE BRIEF. / BE KIND. > Only once. > Step 1. > tools refund, look) [refund {"order":"1"}]',
+            'assistant: First. (BE BRIEF. / BE KIND. > Only once. > Step 1. > tools look, refund) [refund {"order":"1"}]',
             'tool: refund = {"done":"1"}',
             "assistant: Second. (BE BRIEF. / BE KIND. > Step 2. > tools refund)",
             "user: Once more.",
-            "assistant: Third. (BE QUICK. / BE KIND. > Step 3. > tools refund, look)",
+            "assistant: Third. (BE QUICK. / BE KIND. > Step 3. > tools look, refund)",
           ],
           state: [
             "count = 6",
@@ -331,11 +331,11 @@ export const pluginCommandRows: ExpectedRows = {
             outcome: "completed",
             transcript: [
               "user: Go.",
-              'assistant: First. (BE BRIEF. / BE KIND. > Only once. > Step 1. > tools refund, look) [refund {"order":"1"}]',
+              'assistant: First. (BE BRIEF. / BE KIND. > Only once. > Step 1. > tools look, refund) [refund {"order":"1"}]',
               "tool: refund ! tool-failed",
               "assistant: Second. (BE BRIEF. / BE KIND. > Step 2. > tools refund)",
               "user: Once more.",
-              "assistant: Third. (BE QUICK. / BE KIND. > Step 3. > tools refund, look)",
+              "assistant: Third. (BE QUICK. / BE KIND. > Step 3. > tools look, refund)",
             ],
             state: [
               "count = 6",
@@ -353,7 +353,7 @@ export const pluginCommandRows: ExpectedRows = {
             outcome: "failed plugin-failed",
             transcript: [
               "user: Go.",
-              'assistant: First. (BE BRIEF. / BE KIND. > Only once. > Step 1. > tools refund, look) [refund {"order":"1"}]',
+              'assistant: First. (BE BRIEF. / BE KIND. > Only once. > Step 1. > tools look, refund) [refund {"order":"1"}]',
               'tool: refund = {"done":"1"}',
             ],
             state: ["count = 3", 'trail = ["1 after-step","1 before-model","2 before-model"]', "visits = 5"],
@@ -368,7 +368,7 @@ export const pluginCommandRows: ExpectedRows = {
             outcome: "failed plugin-failed",
             transcript: [
               "user: Go.",
-              'assistant: First. (BE BRIEF. / BE KIND. > Only once. > Step 1. > tools refund, look) [refund {"order":"1"}]',
+              'assistant: First. (BE BRIEF. / BE KIND. > Only once. > Step 1. > tools look, refund) [refund {"order":"1"}]',
               'tool: refund = {"done":"1"}',
             ],
             state: ["count = 3", 'trail = ["1 after-step","1 before-model","2 before-model"]', "visits = 5"],
@@ -383,7 +383,7 @@ export const pluginCommandRows: ExpectedRows = {
             outcome: "failed plugin-failed",
             transcript: [
               "user: Go.",
-              'assistant: First. (BE BRIEF. / BE KIND. > Only once. > Step 1. > tools refund, look) [refund {"order":"1"}]',
+              'assistant: First. (BE BRIEF. / BE KIND. > Only once. > Step 1. > tools look, refund) [refund {"order":"1"}]',
               'tool: refund = {"done":"1"}',
               "assistant: Second. (BE BRIEF. / BE KIND. > Step 2. > tools refund)",
               "user: Once more.",
@@ -404,7 +404,7 @@ export const pluginCommandRows: ExpectedRows = {
             outcome: "failed plugin-failed",
             transcript: [
               "user: Go.",
-              'assistant: First. (BE BRIEF. / BE KIND. > Only once. > Step 1. > tools refund, look) [refund {"order":"1"}]',
+              'assistant: First. (BE BRIEF. / BE KIND. > Only once. > Step 1. > tools look, refund) [refund {"order":"1"}]',
               'tool: refund = {"done":"1"}',
               "assistant: Second. (BE BRIEF. / BE KIND. > Step 2. > tools refund)",
               "user: Once more.",

@@ -73,7 +73,10 @@ export function toldBy(text: string, ...calls: readonly ScriptedCall[]): Scripte
     const words = [
       instructions.replaceAll("\n\n", " / "),
       ...added,
-      `tools ${tools.map(({ name }) => name).join(", ")}`,
+      `tools ${tools
+        .map(({ name }) => name)
+        .sort()
+        .join(", ")}`,
     ];
     return { text: `${text} (${words.join(" > ")})`, calls };
   };
