@@ -1,5 +1,5 @@
 /** What plugins add to a model call: words around the conversation, and the last say on what is sent. */
-import { HoldfastError, isHoldfastError } from "../domain/errors.ts";
+import { HoldfastError } from "../domain/errors.ts";
 import { frozen } from "../domain/frozen.ts";
 import type { MessageId } from "../domain/ids.ts";
 import { messageOf } from "../domain/json.ts";
@@ -47,7 +47,6 @@ export async function transformed(request: ModelRequest, plugins: readonly OpenP
     try {
       next = { ...next, ...checked(await transform(frozen({ instructions, messages, settings }))) };
     } catch (cause) {
-      if (isHoldfastError(cause, "plugin-failed")) throw cause;
       throw new HoldfastError("plugin-failed", `Plugin ${name} failed in its transform: ${messageOf(cause)}`, {
         cause,
       });
