@@ -157,14 +157,14 @@ export const samples: Readonly<Record<CommandType, Sample>> = {
 /** In the first step only; a model that calls what it was not shown is told so. */
 function isOffered(names: readonly string[]): Sample["isSeen"] {
   return ({ requests, executed, journal }) => {
-    expect(requests.map(toolsOf)).toEqual([names, ["work", "guarded"]]);
+    expect(requests.map(toolsOf)).toEqual([names, ["guarded", "work"]]);
     expect(executed).toEqual([]);
     expect(resultsIn(journal)).toMatchObject([{ code: "unknown-tool" }]);
   };
 }
 
 function toolsOf({ tools }: ModelRequest): readonly string[] {
-  return tools.map(({ name }) => name);
+  return tools.map(({ name }) => name).sort();
 }
 
 /** Its code did not run; the model reads this. */
