@@ -2,7 +2,7 @@
  * Scenarios that read as stories: given an agent and a model, when somebody says or decides something, then this is
  * seen. Free of any test framework: what does not hold is thrown as a plain Error.
  */
-import { type AgentOptions, agent } from "../domain/agent.ts";
+import { type Agent, type AgentOptions, agent } from "../domain/agent.ts";
 import type { Entry } from "../domain/entry.ts";
 import { defaultScope, type RunId } from "../domain/ids.ts";
 import type { JsonValue } from "../domain/json.ts";
@@ -65,6 +65,8 @@ type ResultOf<Outcome extends RunResult["outcome"]> = Extract<RunResult, { outco
 
 export interface Story {
   readonly t: TestRuntime;
+  /** The agent that the story is about, for starts with options of their own. */
+  readonly agent: Agent;
   readonly modelSaw: readonly ModelRequest[];
   /** The handle outlives restarts: it always asks the process that lives. */
   userSays(text: string, options?: StartOptions): Promise<Run>;
@@ -141,6 +143,7 @@ export async function given(
 
   return {
     t,
+    agent: definition,
     modelSaw: saw,
     userSays: async (text, more = {}) => lasting(await t.runtime.start(definition, text, more), current),
     pass: (duration) => t.clock.advance(milliseconds(duration), () => calm(t)),

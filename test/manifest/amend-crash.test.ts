@@ -56,13 +56,13 @@ async function approve({ runtime }: TestProcess): Promise<void> {
   for (const ticket of await runtime.tickets.list({ kind: "approval", status: "open" })) await ticket.approve();
 }
 
+interface Cut {
+  readonly at: number;
+  readonly when: "before" | "after";
+}
+
 /** Dies at the nth call; false when there were not so many. */
-async function diesAt(
-  at: number,
-  when: "before" | "after",
-  agents: readonly Agent[],
-  { boot }: Play,
-): Promise<boolean> {
+async function diesAt({ at, when }: Cut, agents: readonly Agent[], { boot }: Play): Promise<boolean> {
   let calls = 0;
   let isDoomed = false;
   let worker: TestProcess | undefined;
@@ -92,7 +92,7 @@ async function entriesOf(run: string, { store, clock }: Play): Promise<readonly 
   return readAfter({ scope: "default" as Scope, run: run as never }, 0, open);
 }
 
-async function playCut(at: number, when: "before" | "after", toolVersion: string): Promise<boolean> {
+async function playCut({ at, when }: Cut, toolVersion: string): Promise<boolean> {
   const bank: Bank = { paid: new Set() };
   const stage = play();
   const [was, is] = [
@@ -106,7 +106,7 @@ async function playCut(at: number, when: "before" | "after", toolVersion: string
   await stage.clock.advance(leaseMs + 1);
   const desk = await stage.boot([]);
   await approve(desk);
-  const died = await diesAt(at, when, [is], stage);
+  const died = await diesAt({ at, when }, [is], stage);
   await stage.clock.advance(leaseMs + 1);
   const last = await stage.boot([is]);
   await last.quiet();
@@ -131,7 +131,7 @@ test.each([
   "E1, E2 its worker dies %s each call, with pay@%s deployed: one amendment, one payment",
   async (when, version) => {
     let cuts = 0;
-    while (await playCut(cuts + 1, when, version)) cuts += 1;
+    while (await playCut({ at: cuts + 1, when }, version)) cuts += 1;
     expect(cuts).toBeGreaterThan(10);
   },
 );

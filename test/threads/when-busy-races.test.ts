@@ -2,9 +2,7 @@
 import { expect, test } from "vitest";
 import { defaultScope, type MessageId, type RunId, type ThreadId } from "../../src/domain/ids.ts";
 import type { Message } from "../../src/domain/message.ts";
-import { agent } from "../../src/index.ts";
 import type { Commit, Store } from "../../src/ports/store.ts";
-import { scripted } from "../../src/providers/scripted.ts";
 import type { WatchEvent } from "../../src/runtime/runtime.ts";
 import type { Intercept } from "../../src/testing/intercept.ts";
 import { aGate, aMoment } from "../scenarios/moments.ts";
@@ -14,9 +12,6 @@ import { aBusyThread, type Busy, until } from "./busy-story.ts";
 
 const scope = defaultScope;
 const thread = "t" as ThreadId;
-
-/** To the runtime an agent is its name: this one stands for the story's. */
-const teller = agent({ name: "teller", model: scripted([]), instructions: "Tell the story." });
 
 function said(id: string): Message {
   return { id: id as MessageId, role: "user", parts: [{ type: "text", text: id }], visibility: "all" };
@@ -193,10 +188,10 @@ onEveryStore((freshStore) => {
     const { runtime } = story.t;
     const before = await store.head();
     const messages = [said("m1"), said("m2")];
-    const steered = runtime.start(teller, messages, { thread: "t", whenBusy: "steer" });
+    const steered = runtime.start(story.agent, messages, { thread: "t", whenBusy: "steer" });
     await expect(steered).rejects.toMatchObject({ code: "invalid-input" });
     expect(await store.head()).toBe(before);
-    const free = await runtime.start(teller, messages, { thread: "free", whenBusy: "steer" });
+    const free = await runtime.start(story.agent, messages, { thread: "free", whenBusy: "steer" });
     await story.expectReply(free, "Heard m1, m2.");
   });
 

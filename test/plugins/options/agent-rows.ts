@@ -46,6 +46,7 @@ const paying = (budget: BudgetOptions): Play => ({ agent: { tools: [look], budge
 export const agentRows: Rows = {
   "agent.name": row(withAgent, {}, { name: "another" }),
   "agent.version": declaredRow(withAgent, {}, { version: "2" }),
+  "agent.onUpgrade": { elsewhere: "test/manifest/upgrade.test.ts" },
   "agent.model": row((text: string) => ({ answers: [says(text)] }), "One.", "Another."),
   "agent.instructions": row(withAgent, {}, { instructions: "Be quick." }),
   "agent.tools": row(withAgent, { tools: [] }, {}),

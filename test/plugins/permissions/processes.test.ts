@@ -37,7 +37,7 @@ test.each([
 function teller(options: PermissionsOptions, name = "teller"): Agent {
   const paid = { calls: [{ tool: "pay", input: ada }] };
   const model = scripted([paid, paid, "Done."]);
-  return agent({ name, instructions: "", model, tools: [pay], plugins: [permissions(options)] });
+  return agent({ name, onUpgrade: "move", instructions: "", model, tools: [pay], plugins: [permissions(options)] });
 }
 
 interface Process {
