@@ -114,7 +114,7 @@ export function composeWorker(
   const chores: { close(): Promise<void> }[] = [];
   if (dispatcher) chores.push(dispatcher, createOutboxRelay({ ...worker, scopes: claiming.scopes }));
   const { sinks = {} } = settings;
-  if (dispatcher) chores.push(createSinkRelay({ ...worker, scopes: claiming.scopes, sinks }));
+  if (dispatcher) chores.push(createSinkRelay({ ...worker, scopes: claiming.scopes, sinks, redactor }));
   if (dispatcher && settings.retention) chores.push(createRetention({ ...worker, ...settings.retention }));
   if (dispatcher && !settings.isUnattended)
     chores.push(startCaretaker({ ...worker, ...claiming, unservedMs: engine.limits.unservedMs, mayTake }, advance));

@@ -185,9 +185,10 @@ function checkSinks(sinks: unknown, agents: readonly Agent<unknown>[], problems:
 }
 
 function checkSink(name: string, sink: unknown, problems: Problems): void {
-  const inner = new Problems(sink, ["deliver", "timeoutMs", "attempts"] satisfies (keyof Sink)[]);
+  const inner = new Problems(sink, ["deliver", "timeoutMs", "attempts", "redact"] satisfies (keyof Sink)[]);
   inner.check("deliver", isFunction, "must be a function of the message and its context");
   inner.integer("timeoutMs", 1, day);
+  inner.optional("redact", (redact) => typeof redact === "boolean", "must be true or false");
   inner.integer("attempts", 1, mostRuns);
   problems.include(`sinks.${name}`, inner);
 }

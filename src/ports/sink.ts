@@ -18,6 +18,8 @@ export interface Sink {
   readonly timeoutMs?: number;
   /** How often a message is tried before it is given up; 300 unless said, which is about a day. */
   readonly attempts?: number;
+  /** false: the output as it is. Without what the runtime's redaction hides unless said. */
+  readonly redact?: boolean;
 }
 
 export interface SinkContext {

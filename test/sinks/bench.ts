@@ -1,8 +1,11 @@
 /** Sink lanes on a store of their own, with a fake clock: r1, r2 … have ended, and sinks are to be told. */
+
 import { onTestFinished } from "vitest";
 import type { Relay } from "../../src/dispatchers/outbox/lane.ts";
 import { createSinkRelay } from "../../src/dispatchers/outbox/sink-relay.ts";
 import type { Scope } from "../../src/domain/ids.ts";
+import { Problems } from "../../src/domain/problems.ts";
+import { readRedaction } from "../../src/domain/redaction.ts";
 import type { Logger } from "../../src/ports/logger.ts";
 import type { Delivery } from "../../src/ports/outbox-store.ts";
 import type { Sink, Sinks } from "../../src/ports/sink.ts";
@@ -40,7 +43,8 @@ export async function bench(definition: StoreDefinition = memory()): Promise<Ben
   onTestFinished(() => store.close());
   const relay: Bench["relay"] = (sinks, { intercept = pass, scopes = [scopeA] } = {}) => {
     const watched = interceptStore(store, intercept);
-    const options = { store: watched, clock, logger, scopes, leaseMs, pollMs, closeGraceMs, sinks };
+    const redactor = readRedaction(undefined, new Problems({}, []));
+    const options = { redactor, store: watched, clock, logger, scopes, leaseMs, pollMs, closeGraceMs, sinks };
     const made = createSinkRelay(options);
     onTestFinished(() => void made.close());
     return made;

@@ -7,7 +7,8 @@
  * N3 Whatever a sink throws is an answer: never again, or later. It reaches no run and no other lane.
  */
 import { isSinkRefusal } from "../../domain/errors.ts";
-import { messageOf } from "../../domain/json.ts";
+import { type JsonValue, messageOf } from "../../domain/json.ts";
+import type { Redactor } from "../../domain/redaction.ts";
 import type { SinkMessage } from "../../domain/sink-message.ts";
 import type { DeliveryEnd, TakenDelivery } from "../../ports/outbox-store.ts";
 import type { Sink, Sinks } from "../../ports/sink.ts";
@@ -15,6 +16,7 @@ import { type LaneOptions, later, type Place, type Relay, serveLane } from "./la
 
 export interface SinkRelayOptions extends Omit<LaneOptions, "batch" | "sink"> {
   readonly sinks: Sinks;
+  readonly redactor: Redactor;
   /** How long close() lets attempts end. */
   readonly closeGraceMs: number;
 }
@@ -65,12 +67,19 @@ async function tell(taken: TakenDelivery, lane: SinkLane): Promise<DeliveryEnd> 
   const { delivery, ...place } = taken;
   if (delivery.to !== "sink") return { ...place, how: "dead", error: "it is nothing for a sink" };
   try {
-    await attempt(taken, structuredClone(delivery.body) as unknown as SinkMessage, lane);
+    await attempt(taken, messageFor(delivery.body, lane), lane);
     return { ...place, how: "delivered" };
   } catch (cause) {
     if (isSinkRefusal(cause)) return { ...place, how: "dead", error: messageOf(cause) };
     return later(place, messageOf(cause), lane.sink.attempts ?? defaultAttempts);
   }
+}
+
+/** A copy: what a sink does to it changes nothing. Only an output has content in it. */
+function messageFor(body: JsonValue, { sink, redactor }: SinkLane): SinkMessage {
+  const message = structuredClone(body) as unknown as SinkMessage;
+  if (message.type !== "output" || sink.redact === false) return message;
+  return { ...message, output: redactor.json(message.output) };
 }
 
 /** N2. */
