@@ -103,6 +103,11 @@ describe("the field table", () => {
     expect(new Set(fieldsOf(manifest).map(({ pattern }) => pattern))).toEqual(new Set(Object.keys(manifestFields)));
   });
 
+  test("M1 volatile is exactly this: whatever decides behaviour may not join it", () => {
+    const isVolatile = (pattern: string): boolean => manifestFields[pattern]?.class === "volatile";
+    expect(Object.keys(manifestFields).filter(isVolatile)).toEqual(["declaredBy.holdfast"]);
+  });
+
   test.each(Object.entries(manifestFields))("M1 changing %s", (pattern, { class: kind }) => {
     const next = changed(manifest as unknown as JsonValue, pattern);
     expect(next).not.toEqual(manifest);
