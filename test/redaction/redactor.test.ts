@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { createInMemoryBus } from "../../src/buses/in-memory.ts";
 import { compileRegex } from "../../src/domain/patterns/linear-regex.ts";
 import type { Span } from "../../src/domain/patterns/spans.ts";
 import { Problems } from "../../src/domain/problems.ts";
 import { type RedactOptions, type Redactor, readRedaction } from "../../src/domain/redaction.ts";
-import { createRuntime, secret } from "../../src/index.ts";
+import { createRuntime, memory, type StoreDefinition, secret } from "../../src/index.ts";
 import { redactingLogger } from "../../src/platform/redacting-logger.ts";
 
 function redactor(options?: RedactOptions): Redactor {
@@ -81,6 +82,7 @@ test("X1: where rules overlap, all of what any of them covers is hidden", () => 
   const { text } = redactor({ patterns: ["bcd", "cdef", secret("fg")], detectors: [] });
   expect(text("abcdefgh")).toBe("a[redacted: pattern]h");
   expect(text("xfgx")).toBe("x[secret]x");
+  expect(redactor({ patterns: ["b", "abcd"], detectors: [] }).text("abcde")).toBe("[redacted: pattern]e");
 });
 
 test("X2: a detector that throws, or answers with no places, hides the whole text", () => {
@@ -97,7 +99,18 @@ test("X2: a detector that throws, or answers with no places, hides the whole tex
 
 test("S1: spans cover exactly what some match covers", () => {
   const letters = fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 12 });
-  const sources = fc.constantFrom("a+b", "ab|bc", "a.c", "(ab)*c", "b{2,3}", "^a|c$", "a*", "\\bab\\b", "[^a]b?");
+  const sources = fc.constantFrom(
+    "a+b",
+    "ab|b",
+    "ab|bc",
+    "a.c",
+    "(ab)*c",
+    "b{2,3}",
+    "^a|c$",
+    "a*",
+    "\\bab\\b",
+    "[^a]b?",
+  );
   fc.assert(
     fc.property(sources, letters, (source, text) => {
       const compiled = compileRegex(source);
@@ -180,4 +193,23 @@ test("the logger is given plain data only, and never something that could throw 
     ],
   ]);
   expect(JSON.stringify(lines[2])).toContain("(too deep)");
+});
+
+test("the store and the bus are given the logger that redacts", async () => {
+  const lines: string[] = [];
+  const keep = (line: string): void => void lines.push(line);
+  const { open, ...rest } = memory();
+  const store: StoreDefinition = {
+    ...rest,
+    open: (given) => {
+      given.logger.warn("opened for ann@example.com");
+      return open(given);
+    },
+    bus: (given) => {
+      given.logger.note("hints for ann@example.com");
+      return createInMemoryBus(given.logger);
+    },
+  };
+  await using _runtime = await createRuntime({ store, logger: { warn: keep, note: keep } });
+  expect(lines).toEqual(["opened for [redacted: email]", "hints for [redacted: email]"]);
 });

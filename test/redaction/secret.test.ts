@@ -11,6 +11,7 @@ const value = "hunter-2-canary";
 
 test.each([
   ["String", (it: Secret) => String(it)],
+  ["toString", (it: Secret) => it.toString()],
   ["a template", (it: Secret) => `${it}`],
   ["adding", (it: Secret) => `key: ${it as unknown as string}`],
   ["JSON", (it: Secret) => JSON.stringify({ it })],

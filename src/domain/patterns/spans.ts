@@ -51,7 +51,7 @@ function spreadFrom(ways: readonly Way[], { entered, turn, ...spot }: Turn): Spr
     for (let state = open.pop(); state; state = open.pop()) {
       if (entered[state.id] === turn) continue;
       entered[state.id] = turn;
-      if (state.kind === "found") found ??= from;
+      if (state.kind === "found") found = from;
       else if (state.kind === "set") asking.push({ state, from });
       else if (state.kind === "fork") open.push(...state.ways);
       else if (isAt(state.place, spot)) open.push(state.next);
