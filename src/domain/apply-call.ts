@@ -77,7 +77,11 @@ export function applyCallEffect(state: RunState, entry: EffectEntry): RunState {
   if (entry.type === "effect-intended" && call.status !== "ready") throw wrongCall(call, "intended");
   const effect = nextEffect(call.effect?.id === entry.effect ? call.effect : undefined, entry);
   if (entry.type === "effect-intended") {
-    return withCall(state, call.id, (each) => ({ ...each, effect, status: "running" }));
+    return withCall(state, call.id, ({ reasked: _reasked, again: _again, ...each }) => ({
+      ...each,
+      effect,
+      status: "running",
+    }));
   }
   const answered = entry.answered ? { result: entry.answered } : {};
   const moved = withCall(state, call.id, (each) => ({ ...each, effect, ...afterAttempt(entry.result), ...answered }));
@@ -206,9 +210,14 @@ export function reconsider({ step, tickets }: RunState, changed: readonly string
   return (step?.calls ?? []).map((call) => {
     if (!changed.includes(call.tool) || !undone.includes(call.status) || isOpen(call)) return call;
     const { ask: _ask, edit: _edit, decision, ...rest } = call;
-    if (call.asked === 0) return { ...rest, status: "proposed" };
+    if (call.asked === 0) return { ...rest, status: "proposed", again: true };
     const answered = decision ? `, and what ${decision.by} answered was about the tool as it was` : "";
-    return { ...rest, status: "proposed", reasked: `Tool ${call.tool} has changed since this was asked${answered}` };
+    return {
+      ...rest,
+      status: "proposed",
+      again: true,
+      reasked: `Tool ${call.tool} has changed since this was asked${answered}`,
+    };
   });
 }
 

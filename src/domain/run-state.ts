@@ -114,6 +114,8 @@ export interface CallState {
   readonly problem?: string;
   /** Why what was asked or allowed before has to be asked again. */
   readonly reasked?: string;
+  /** Judged anew since its last attempt, because its tool has changed. */
+  readonly again?: true;
   readonly decision?: { readonly decision: Decision; readonly by: string; readonly at: number };
   readonly effect?: EffectState;
   readonly result?: CallResult;

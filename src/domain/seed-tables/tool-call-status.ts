@@ -35,11 +35,12 @@ export function isCallEnded(status: ToolCallStatus): boolean {
 export function toolCallStatus(call: CallState, result?: CallResult): ToolCallStatus {
   switch (call.status) {
     case "proposed":
-      return call.decision ? "resuming" : "new";
+      return waitingStatus(call);
     case "asked":
-      return "suspended";
+      // Until a ticket asks about it, nobody but the engine has to do anything.
+      return call.asked > 0 ? "suspended" : waitingStatus(call);
     case "ready":
-      return readyStatus(call);
+      return waitingStatus(call);
     case "running":
       return "running";
     case "unknown":
@@ -54,9 +55,15 @@ export function toolCallStatus(call: CallState, result?: CallResult): ToolCallSt
   }
 }
 
-function readyStatus(call: CallState): ToolCallStatus {
-  if (wasTried(call)) return "running";
-  return call.decision ? "resuming" : "new";
+/** Its tool has changed, and somebody has said anew what is to become of it. */
+function isAnsweredAgain({ again, decision }: CallState): boolean {
+  return again === true && decision !== undefined;
+}
+
+/** Judged for the first time, or again: a person edited it, or its tool has changed since it was asked about. */
+function waitingStatus(call: CallState): ToolCallStatus {
+  if (wasTried(call) && !isAnsweredAgain(call)) return "running";
+  return call.decision || call.asked > 0 ? "resuming" : "new";
 }
 
 /** An unknown attempt is its ticket's affair. */
@@ -67,7 +74,7 @@ function wasTried({ effect }: CallState): boolean {
 const answers: readonly DecisionKind[] = ["answer", "mark-done", "mark-failed"];
 
 function concludedStatus(call: CallState): ToolCallStatus {
-  if (call.result && wasTried(call)) return "running";
+  if (call.result && wasTried(call) && !isAnsweredAgain(call)) return "running";
   const answered = call.result && call.decision && answers.includes(call.decision.decision.kind);
   return answered ? "resuming" : endOfCall(call, call.result);
 }
