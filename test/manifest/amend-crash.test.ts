@@ -135,3 +135,42 @@ test.each([
     expect(cuts).toBeGreaterThan(10);
   },
 );
+
+test.each([
+  { was: "once", version: "2", tickets: ["unknown-outcome"], executed: 1 },
+  { was: "idempotent", version: "2", tickets: ["unknown-outcome"], executed: 1 },
+  { was: "pure", version: "2", tickets: [], executed: 2 },
+  { was: "idempotent", version: "1", tickets: [], executed: 2 },
+] as const)("E3 a lost $was call of version 1, with version $version deployed: run $executed times", async (row) => {
+  const { was, version, tickets, executed } = row;
+  let begun = 0;
+  const sender = (how: { version: string; effect: "once" | "idempotent" | "pure"; prompt: string }): Agent => {
+    const execute = (): Promise<string> | string => {
+      begun += 1;
+      return begun === 1 ? new Promise(() => undefined) : "sent";
+    };
+    const send = tool({
+      name: "send",
+      description: "Sends",
+      input: z.object({}),
+      version: how.version,
+      effect: how.effect,
+      execute,
+    });
+    const model = scripted([{ calls: [{ tool: "send", input: {} }] }, "Done."]);
+    return agent({ name: "sender", onUpgrade: "move", model, instructions: how.prompt, tools: [send] });
+  };
+  const stage = play();
+  const before = sender({ version: "1", effect: was, prompt: "Be polite." });
+  const first = await stage.boot([before]);
+  const { id } = await first.runtime.start(before, "Send");
+  while (begun === 0) await new Promise(setImmediate);
+  first.kill();
+  await stage.clock.advance(leaseMs + 1);
+  const effect = version === "1" ? was : "pure";
+  const last = await stage.boot([sender({ version, effect, prompt: "Be brief." })]);
+  await last.quiet();
+  const open = await last.runtime.tickets.list({ run: id, status: "open" });
+  expect(open.map(({ kind }) => kind)).toEqual(tickets);
+  expect(begun).toBe(executed);
+});
