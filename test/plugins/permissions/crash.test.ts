@@ -43,7 +43,8 @@ const scenario: CrashScenario = {
       const idle = await run.idle();
       if (idle.status === "done") return;
       for (const ticket of idle.tickets) {
-        if (ticket.kind !== "approval") return;
+        if (ticket.kind === "quarantined") await ticket.release({ key: `go-on-${ticket.id}` });
+        if (ticket.kind !== "approval") continue;
         if (!ticket.call.id.endsWith(".1.0")) throw new Error(`What was remembered was asked again: ${ticket.id}`);
         await ticket.approve({ key: `yes-${ticket.id}`, value: { remember: "run", what: "tool" } });
       }
@@ -59,7 +60,7 @@ function isMore(problem: string): boolean {
 }
 
 test("cut anywhere, it comes to the same: one question, two payments, one refusal", async () => {
-  const report = await crashEverywhere(scenario);
+  const report = await crashEverywhere(scenario, { ways: ["before", "after"] }); // a plugin that throws refuses the call: another story
   expect(report.failures.flatMap(({ problems }) => problems.filter(isMore))).toEqual([]);
   expect(report.uncut.runs).toMatchObject([{ outcome: "completed" }]);
   expect(report.uncut.effects).toHaveLength(2);
