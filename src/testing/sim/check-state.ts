@@ -19,8 +19,10 @@ export interface StateChecks {
 
 interface Written {
   readonly counts: Map<string, number>;
-  /** How many ticks there were when `mine` was last written. */
-  ticksAtMine: number;
+  /** How many ticks whoever writes `mine` next must have seen. */
+  mustSee: number;
+  /** `mine` was written, and its moment is not over: the next one is asked on what this one saw and said. */
+  isOpen: boolean;
 }
 
 export function createStateChecks(report: Report): StateChecks {
@@ -28,7 +30,7 @@ export function createStateChecks(report: Report): StateChecks {
   const threads = new Map<string, number>();
 
   function writtenBy({ key }: WatchedRun): Written {
-    const written = runs.get(key.run) ?? { counts: new Map(), ticksAtMine: 0 };
+    const written = runs.get(key.run) ?? { counts: new Map(), mustSee: 0, isOpen: false };
     runs.set(key.run, written);
     return written;
   }
@@ -42,21 +44,29 @@ export function createStateChecks(report: Report): StateChecks {
     report("state-exact", `${run.key.run}: ${key} goes from ${before} to ${stamp.n} at ${seq}`);
   }
 
-  /** Who wrote has seen all there was when the key was last written, and nothing of the future. */
+  /** Who writes has seen all there was when the key was last written, and nothing of the future. */
   function checkSeen(stamp: Stamp, { seq }: EntryStamp, run: WatchedRun): void {
     const written = writtenBy(run);
-    const { ticksAtMine: least } = written;
-    const most = (written.counts.get(ticks.name) ?? 0) - 1; // its own one is written before
-    written.ticksAtMine = most + 1;
+    const { mustSee: least } = written;
+    const most = countIn(written, ticks.name) - 1; // its own one is written before
+    written.mustSee = stamp.ticks + 1;
+    written.isOpen = true;
     if (stamp.ticks >= least && stamp.ticks <= most) return;
     report("state-exact", `${run.key.run}: who wrote entry ${seq} saw ${stamp.ticks} ticks, of ${least} to ${most}`);
   }
 
+  function endMoment(run: WatchedRun): void {
+    const written = writtenBy(run);
+    if (written.isOpen) written.mustSee = countIn(written, ticks.name);
+    written.isOpen = false;
+  }
+
   return {
     entry(entry, run) {
+      if (entry.type === "command-applied") endMoment(run);
       if (entry.type !== "state-changed") return undefined;
-      const { counts } = writtenBy(run);
-      counts.set(entry.key, (counts.get(entry.key) ?? 0) + 1);
+      const written = writtenBy(run);
+      written.counts.set(entry.key, countIn(written, entry.key) + 1);
       if (entry.key !== mine.name && entry.key !== ours.name) return undefined;
       const stamp = stampOf("value" in entry.change ? entry.change.value : null);
       checkNext(stamp, entry, run);
@@ -64,7 +74,7 @@ export function createStateChecks(report: Report): StateChecks {
       return stamp;
     },
     async end(watch, store) {
-      for (const run of watch.runs.values()) checkCounts(run, writtenBy(run).counts, report);
+      for (const run of watch.runs.values()) checkCounts(run, writtenBy(run), report);
       const byThread = Map.groupBy(watch.runs.values(), ({ row }) => row.thread);
       for (const ofThread of byThread.values()) await checkThread(ofThread, store, report);
     },
@@ -80,11 +90,15 @@ function stampIn(slots: Slots): number {
   return slot ? stampOf(slot.value).n : 0;
 }
 
-function checkCounts({ entries, key }: WatchedRun, counts: ReadonlyMap<string, number>, report: Report): void {
+function countIn({ counts }: Written, key: string): number {
+  return counts.get(key) ?? 0;
+}
+
+function checkCounts({ entries, key }: WatchedRun, written: Written, report: Report): void {
   const { slots } = foldAll(entries);
   const values = { [mine.name]: stampIn(slots), [ticks.name]: slots[ticks.name]?.value ?? 0 };
   for (const [name, value] of Object.entries(values)) {
-    const count = counts.get(name) ?? 0;
+    const count = countIn(written, name);
     if (value !== count) report("state-exact", `${key.run}: ${name} is ${JSON.stringify(value)} after ${count} writes`);
   }
 }
