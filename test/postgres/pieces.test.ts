@@ -170,8 +170,9 @@ test("lines cut again and again in the middle: no error, no wrong text, every ev
       yield { type: "finish", reason: "stop", usage: { inputTokens: 1, outputTokens: 1 } };
     },
   };
-  const house = await open(agent({ name: "fast", instructions: "Tell.", model }), 50);
-  const run = await house.desk.start(fast, "Go", { thread: "t" });
+  const telling = agent({ name: "fast", instructions: "Tell.", model });
+  const house = await open(telling, 50);
+  const run = await house.desk.start(telling, "Go", { thread: "t" });
   let cuts = 0;
   const cut = async (): Promise<void> => {
     cuts += 1;
