@@ -111,9 +111,13 @@ export interface Booker {
 }
 
 /** Calls `book` so many times at once, then says "Done.". */
-export async function aClerk(place: Place, book: Tool, { calls = 1, leaseMs = 30_000 } = {}): Promise<Booker> {
+export async function aClerk(
+  place: Place,
+  book: Tool,
+  { calls = 1, leaseMs = 30_000, thinksMs = 0 } = {},
+): Promise<Booker> {
   const asked = Array.from({ length: calls }, (_, n) => ({ tool: "book", input: { n } }));
-  const model = scripted([{ calls: asked }, "Done."]);
+  const model = scripted([{ calls: asked }, { text: "Done.", delayMs: thinksMs }]);
   const clerk = agent({ name: "clerk", instructions: "Book.", tools: [book], model });
   const runtime = await createRuntime({ agents: [clerk], store: place.definition, logger: quiet, leaseMs });
   onTestFinished(() => runtime.close());
