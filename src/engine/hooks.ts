@@ -67,45 +67,82 @@ type Answer = readonly Command[] | HoldfastError;
 type Answers = (Answer | undefined)[];
 
 export function askHooks(asked: Asked): Whenever<Ran> {
-  const { asking } = asked;
+  const { asking, scene, moment } = asked;
   const answers: Answers = [];
-  const pending: Promise<void>[] = [];
+  const pending: [number, Promise<unknown>][] = [];
   for (const [index, each] of asking.entries()) {
-    const answer = ask(each, asked.scene, asked.moment);
-    answers[index] = isAwaitable(answer) ? undefined : answer;
-    if (isAwaitable(answer)) pending.push(answer.then((known) => keep(answers, index, known)));
+    const said = call(each, scene, moment);
+    if (said instanceof Promise) pending.push([index, said]);
+    else answers[index] = read(said, each, moment);
   }
-  const merge = (): Whenever<Ran> => mergeAnswers(asked, answers);
-  const ran = pending.length > 0 ? allOf(pending).then(merge) : merge();
-  return isAwaitable(ran) ? inTime(Promise.resolve(ran), asked, answers) : ran; // G3
+  if (pending.length === 0) return inTurn(mergeAnswers(asked, answers), asked, answers);
+  const known = allOf(pending, (index, heard) => {
+    answers[index] = read(heard, asking[index] as Asking, moment);
+  });
+  return inTime(
+    known.then(() => mergeAnswers(asked, answers)),
+    asked,
+    answers,
+  );
 }
 
-function keep(answers: Answers, index: number, answer: Answer): void {
-  answers[index] = answer;
+/** G3. Those that are asked again may have to be waited for where nobody was at first. */
+function inTurn(ran: Whenever<Ran>, asked: Asked, answers: Answers): Whenever<Ran> {
+  return isAwaitable(ran) ? inTime(Promise.resolve(ran), asked, answers) : ran;
 }
 
-/** They never reject. */
-function allOf(pending: readonly Promise<void>[]): Promise<void> {
+/** What a hook answered or threw, in a box of our own: asking the thing itself what it is might throw. */
+type Heard = { readonly answer: unknown } | { readonly thrown: unknown };
+
+/** One promise for all of them: a step may have hundreds. */
+function allOf(
+  pending: readonly [number, Promise<unknown>][],
+  keep: (index: number, heard: Heard) => void,
+): Promise<void> {
   return new Promise((resolve) => {
     let left = pending.length;
-    for (const each of pending) each.then(() => --left === 0 && resolve());
+    const end = (index: number, heard: Heard): void => {
+      keep(index, heard);
+      left -= 1;
+      if (left === 0) resolve();
+    };
+    for (const [index, said] of pending) {
+      said.then(
+        (answer) => end(index, { answer }),
+        (thrown: unknown) => end(index, { thrown }),
+      );
+    }
   });
 }
 
-function ask({ plugin, hook }: Asking, scene: Scene, moment: Moment): Answer | Promise<Answer> {
-  const { name, writes } = plugin;
-  const { phase } = moment;
-  const where = { phase, plugin: name, writes };
+/** Looked at once: a foreign answer may be something else the next time. */
+function call({ plugin, hook }: Asking, scene: Scene, moment: Moment): Promise<unknown> | Heard {
   try {
     const answer = hook(new HookView(moment, scene, plugin.config));
-    if (!isAwaitable(answer)) return readAnswer(answer, where);
-    return Promise.resolve(answer).then(
-      (said) => readAnswer(said, where),
-      (cause: unknown) => failure(name, phase, cause),
-    );
+    return isAwaitable(answer) ? Promise.resolve(answer) : { answer };
+  } catch (thrown) {
+    return { thrown };
+  }
+}
+
+/** Never throws: what it is given may throw when it is read. */
+function read(heard: Heard, { plugin }: Asking, { phase }: Moment): Answer {
+  const { name, writes } = plugin;
+  try {
+    if ("thrown" in heard) return failure(name, phase, heard.thrown);
+    return readAnswer(heard.answer, { phase, plugin: name, writes });
   } catch (cause) {
     return failure(name, phase, cause);
   }
+}
+
+function ask(each: Asking, scene: Scene, moment: Moment): Answer | Promise<Answer> {
+  const said = call(each, scene, moment);
+  if (!(said instanceof Promise)) return read(said, each, moment);
+  return said.then(
+    (answer) => read({ answer }, each, moment),
+    (thrown: unknown) => read({ thrown }, each, moment),
+  );
 }
 
 function failure(plugin: string, phase: string, cause: unknown): HoldfastError {
