@@ -36,8 +36,9 @@ onEveryStore((freshStore) => {
     const model = aModelThat((request) => (request.messages.length === 1 ? callsTool("ask") : says("Next.")));
     await using story = await given(anAgentWith(ask), model, { store: freshStore() });
     const first = await story.userSays("first", { thread: "t" });
-    const second = await story.userSays("second", { thread: "t" });
-    const third = await story.userSays("third", { thread: "t" });
+    // Said outright: once the first waits for its answer, a message would be that.
+    const second = await story.userSays("second", { thread: "t", whenBusy: "queue" });
+    const third = await story.userSays("third", { thread: "t", whenBusy: "queue" });
     await story.expectWaitingFor(first, "ask");
     expect((await second.status()).status).toBe("created");
     const { receipt } = await second.cancel({ by: "ana", reason: "changed my mind" });

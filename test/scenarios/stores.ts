@@ -13,9 +13,7 @@ import { type PooledStore, pooledStore } from "../postgres/pooled-store.ts";
 export function onEveryStore(scenarios: (freshStore: () => StoreDefinition) => void): void {
   describe("on memory", () => scenarios(() => memory()));
   describe("on sqlite", () => scenarios(freshFiles()));
-  // Tables are used again from test to test, and now and then one finds rows of the one before it (seen 3 times in some
-  // 5,000): what is right is right on fresh tables, so such a test is tried again.
-  describe("on postgres", { retry: 2 }, () => scenarios(freshSchemas()));
+  describe("on postgres", () => scenarios(freshSchemas()));
 }
 
 /** A file of its own for each call, all of them gone after the tests. */

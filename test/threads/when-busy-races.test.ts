@@ -58,7 +58,9 @@ onEveryStore((freshStore) => {
   test("a supersede while a cancel is asked for leaves the cancel's reason, and is next all the same", async () => {
     await using busy = await aBusyThread("tool", { store: freshStore() });
     const { story, first, second } = busy;
-    await first.cancel({ by: "ana", reason: "enough" });
+    // By another process and without a hint: the run does not end before the supersede comes.
+    const fact = { type: "cancel-requested", by: "ana", reason: "enough" } as const;
+    await busy.store.post({ scope, run: first.id, key: "enough", fact });
     const third = await busy.next("supersede");
     expect(await story.expectOutcome(first, "cancelled")).toMatchObject({ reason: "enough" });
     expect(await cancels(busy, first)).toBe(1);
