@@ -161,6 +161,7 @@ function requestOf({ order, state, stage }: ModelCall): ModelRequest {
   const { instructions = agent.instructions(state.created.context), settings } = changes;
   return {
     agent: agent.name,
+    thread: state.created.identity.thread,
     step: order.step,
     attempt: order.attempt,
     instructions: withOutput(withSystem(instructions, context), agent),

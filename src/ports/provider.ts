@@ -1,5 +1,6 @@
 /** Provider: a model vendor, seen as one model that can be called. Adapters classify their errors at this edge. */
 import type { FinishReason } from "../domain/entry.ts";
+import type { ThreadId } from "../domain/ids.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Message } from "../domain/message.ts";
 import type { DescribedModel } from "../domain/model.ts";
@@ -13,6 +14,8 @@ export interface ModelTool {
 
 export interface ModelRequest {
   readonly agent: string;
+  /** Whose conversation it is: calls of one thread may be kept together. Never sent. */
+  readonly thread: ThreadId;
   readonly step: number;
   readonly attempt: number;
   readonly instructions: string;
