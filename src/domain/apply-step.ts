@@ -3,6 +3,7 @@ import type { Entry, EntryBody, Settled } from "./entry.ts";
 import { HoldfastError } from "./errors.ts";
 import { modelEffectId } from "./ids.ts";
 import { type Amount, emptyLedger, hold, isMetered, nothing, settle } from "./ledger.ts";
+import { type RunUsage, sumUsage } from "./run.ts";
 import type { EffectState, RunState, StepState } from "./run-state.ts";
 
 export type EffectEntry = Extract<Entry, { type: "effect-intended" | "effect-settled" }>;
@@ -42,16 +43,18 @@ export function nextEffect(effect: EffectState | undefined, entry: EffectEntry):
   return { id: effect.id, attempt: effect.attempt, failures, last: entry.result };
 }
 
-export function addUsage(state: RunState, entry: EffectEntry): RunState["usage"] {
-  if (entry.type === "effect-intended" || entry.result.kind !== "done" || !entry.result.usage) return state.usage;
-  const { inputTokens, outputTokens } = entry.result.usage;
-  return {
-    inputTokens: state.usage.inputTokens + inputTokens,
-    outputTokens: state.usage.outputTokens + outputTokens,
-  };
+export function addUsage({ usage }: RunState, entry: EffectEntry): RunUsage {
+  if (entry.type === "effect-intended" || entry.result.kind !== "done") return usage;
+  const { result } = entry;
+  return result.usage
+    ? sumUsage(usage, result.usage)
+    : { ...usage, uncountedReplies: (usage.uncountedReplies ?? 0) + 1 };
 }
 
-/** What an attempt of the model holds and what it came to. One that was not made, or failed, has cost nothing. */
+/**
+ * What an attempt of the model holds and what it came to. One that was not made, or failed, has cost nothing; one whose
+ * provider did not count has spent what it held.
+ */
 export function keepBooks(state: RunState, entry: EffectEntry): RunState {
   const { budget } = state.created;
   if (!isMetered(budget)) return state;

@@ -143,6 +143,31 @@ export const errorCatalogue = {
     status: 502,
     next: "The provider refuses this request; change the request or the key.",
   },
+  "model-unauthorized": {
+    retry: "never",
+    status: 502,
+    next: "The provider does not take the key; give it one that is valid and may use the model.",
+  },
+  "model-not-found": {
+    retry: "never",
+    status: 502,
+    next: "The provider has no such model, or nothing answers at that address; correct the name or the base URL.",
+  },
+  "model-context-overflow": {
+    retry: "never",
+    status: 502,
+    next: "The request is longer than the model reads; send less, or use a model with a larger window.",
+  },
+  "model-content-filtered": {
+    retry: "never",
+    status: 502,
+    next: "The provider's filter refuses this request; change what is sent.",
+  },
+  "model-unreachable": {
+    retry: "later",
+    status: 502,
+    next: "The provider could not be reached; see that it runs and that its address is right. The call is repeated.",
+  },
   "model-malformed": {
     retry: "later",
     status: 502,

@@ -25,6 +25,7 @@ const hidePart = by<Part>({
   type: "shown",
   text: "hidden",
   signature: "hidden",
+  metadata: () => ({}),
   mediaType: "hidden",
   url: "hidden",
   name: "hidden",

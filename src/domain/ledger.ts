@@ -81,16 +81,30 @@ export function usdOf(microUsd: number): number {
 }
 
 /** A price per million tokens in dollars is one per token in millionths of a dollar. Rounded up: never less than it cost. */
-export function costOf({ inputTokens, outputTokens }: Usage, prices: ModelPrices | undefined): Amount {
-  const { inputPerMillion = 0, outputPerMillion = 0 } = prices ?? {};
-  const microUsd = Math.ceil(inputTokens * inputPerMillion + outputTokens * outputPerMillion);
-  return { tokens: inputTokens + outputTokens, microUsd };
+export function costOf(usage: Usage, prices: ModelPrices | undefined): Amount {
+  const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
+  const tokens = inputTokens + outputTokens;
+  if (!prices) return { tokens, microUsd: 0 };
+  const { inputPerMillion, outputPerMillion } = prices;
+  const { cacheReadPerMillion = inputPerMillion, cacheWritePerMillion = inputPerMillion } = prices;
+  const fresh = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens);
+  const input =
+    fresh * inputPerMillion + cacheReadTokens * cacheReadPerMillion + cacheWriteTokens * cacheWritePerMillion;
+  return { tokens, microUsd: Math.ceil(input + outputTokens * outputPerMillion) };
+}
+
+/** The most that so many tokens can cost: all of the input may go into the cache, which may cost more than input does. */
+export function mostCost(usage: Pick<Usage, "inputTokens" | "outputTokens">, prices: ModelPrices | undefined): Amount {
+  if (!prices) return costOf(usage, prices);
+  const { inputPerMillion, cacheReadPerMillion = 0, cacheWritePerMillion = 0 } = prices;
+  const dearest = Math.max(inputPerMillion, cacheReadPerMillion, cacheWritePerMillion);
+  return costOf(usage, { inputPerMillion: dearest, outputPerMillion: prices.outputPerMillion });
 }
 
 /** How many tokens an answer may have, when so many go in; 0 when not even one is affordable. */
 export function affordableOutput(left: Amount, input: number, prices: ModelPrices | undefined): number {
   const { outputPerMillion = 0 } = prices ?? {};
-  const afterInput = left.microUsd - costOf({ inputTokens: input, outputTokens: 0 }, prices).microUsd;
+  const afterInput = left.microUsd - mostCost({ inputTokens: input, outputTokens: 0 }, prices).microUsd;
   if (afterInput < 0) return 0;
   const byMoney = outputPerMillion === 0 ? Number.POSITIVE_INFINITY : Math.floor(afterInput / outputPerMillion);
   return Math.max(0, Math.min(left.tokens - input, byMoney));

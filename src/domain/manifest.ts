@@ -13,7 +13,8 @@ import { HoldfastError } from "./errors.ts";
 import type { Fingerprint } from "./ids.ts";
 import type { JsonValue } from "./json.ts";
 import { behaviouralPart, fieldsOf } from "./manifest-fields.ts";
-import type { ModelDescription } from "./model.ts";
+import { type ModelDescription, type ModelPrices, modalities } from "./model.ts";
+import { present } from "./present.ts";
 import type { StateKeyFacts } from "./state-key.ts";
 import type { ToolSpec } from "./tool.ts";
 import { holdfastVersion } from "./version.ts";
@@ -41,11 +42,14 @@ export function manifestOf(agent: Agent<unknown>, hash: Hashing): Manifest {
   return { fingerprint: fingerprintOf(declared, hash), declared };
 }
 
-/** M2, F1, and a model that is named. */
+/** M2, F1, and a model that is named and can use the tools. */
 export function manifestProblems(declared: DeclaredManifest): readonly string[] {
   const { model, tools, plugins = [], state = [] } = declared;
   const problems: string[] = [];
   if (!model.provider || !model.model) problems.push(`model: ${model.provider}/${model.model} names no model`);
+  if (model.toolCalls === false && tools.length > 0) {
+    problems.push(`model: ${model.provider}/${model.model} cannot call tools, and the agent has ${tools.length}`);
+  }
   for (const [what, list] of Object.entries({ tools, plugins, state })) {
     for (const name of doubles(list)) problems.push(`${what}: ${name} is there twice`);
   }
@@ -97,15 +101,19 @@ function declaredKey({ name, scope, version, merge }: StateKeyFacts): NonNullabl
   return { name, scope, version, merge };
 }
 
-/** Only what we know the meaning of: a foreign description may hold anything. */
-function described({ provider, model, prices, maxOutputTokens, structuredOutput }: ModelDescription): ModelDescription {
+/** Only what we know the meaning of: a foreign description may hold anything. The order of a list means nothing. */
+function described({ provider, model, ...said }: ModelDescription): ModelDescription {
+  const { prices, accepts, toolCalls, structuredOutput, contextWindow, maxOutputTokens } = said;
   return {
     provider,
     model,
-    ...(prices
-      ? { prices: { inputPerMillion: prices.inputPerMillion, outputPerMillion: prices.outputPerMillion } }
-      : {}),
-    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-    ...(structuredOutput === undefined ? {} : { structuredOutput }),
+    ...present({ toolCalls, structuredOutput, contextWindow, maxOutputTokens }),
+    ...(prices ? { prices: describedPrices(prices) } : {}),
+    ...(accepts ? { accepts: modalities.filter((each) => accepts.includes(each)) } : {}),
   };
+}
+
+function describedPrices(prices: ModelPrices): ModelPrices {
+  const { inputPerMillion, outputPerMillion, cacheReadPerMillion, cacheWritePerMillion } = prices;
+  return { inputPerMillion, outputPerMillion, ...present({ cacheReadPerMillion, cacheWritePerMillion }) };
 }

@@ -1,17 +1,22 @@
 /** Message and its parts: the one internal shape. Providers and protocols translate at their edge. */
 import type { CallId, MessageId, RunId } from "./ids.ts";
-import type { JsonValue } from "./json.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
 
 export type Role = "system" | "user" | "assistant" | "tool";
+
+/** What a provider wants back verbatim, by its name: each adapter reads and sends its own and no other's. */
+export type PartMetadata = Readonly<Record<string, JsonObject>>;
 
 export interface TextPart {
   readonly type: "text";
   readonly text: string;
+  readonly metadata?: PartMetadata;
 }
 export interface ReasoningPart {
   readonly type: "reasoning";
   readonly text: string;
   readonly signature?: string;
+  readonly metadata?: PartMetadata;
 }
 export interface ImagePart {
   readonly type: "image";
@@ -31,6 +36,7 @@ export interface ToolCallPart {
   readonly input: CallInput;
   /** What the provider called it; an alias, never an identity of ours. */
   readonly alias?: string;
+  readonly metadata?: PartMetadata;
 }
 export interface ToolResultPart {
   readonly type: "tool-result";

@@ -4,15 +4,30 @@
 export interface ModelPrices {
   readonly inputPerMillion: number;
   readonly outputPerMillion: number;
+  /** Of input that came from the provider's cache; the price of input unless said. */
+  readonly cacheReadPerMillion?: number;
+  /** Of input that went into it; the price of input unless said. */
+  readonly cacheWritePerMillion?: number;
 }
+
+export const modalities = ["text", "image", "file", "audio"] as const;
+
+/** A kind of content that a model may be able to read. */
+export type Modality = (typeof modalities)[number];
 
 export interface ModelDescription {
   readonly provider: string;
   readonly model: string;
+  /** What it can read; text unless said. */
+  readonly accepts?: readonly Modality[];
+  /** False: it cannot call tools, so an agent with tools is refused. */
+  readonly toolCalls?: boolean;
   /** It can be bound to a JSON Schema; otherwise it is asked in words. */
   readonly structuredOutput?: boolean;
   /** Needed for a budget in money. */
   readonly prices?: ModelPrices;
+  /** How many tokens fit into a call, its answer included. */
+  readonly contextWindow?: number;
   /** The most tokens that one answer can have. */
   readonly maxOutputTokens?: number;
 }

@@ -12,7 +12,7 @@ import type { CallResult, Message } from "./message.ts";
 import type { ModelDescription } from "./model.ts";
 import type { Phase } from "./phase.ts";
 import { isFunction, Problems, shown } from "./problems.ts";
-import type { Outcome, RunStatus, Usage } from "./run.ts";
+import type { Outcome, RunStatus, RunUsage, Usage } from "./run.ts";
 import { type InputOf, isStandardSchema, type OutputOf, type StandardSchema } from "./standard-schema.ts";
 import { isStateKey, type ReadableKey, type StateKeyFacts } from "./state-key.ts";
 import type { Decision, TicketKind } from "./ticket.ts";
@@ -68,7 +68,7 @@ export interface PhaseView<Config = unknown> {
   readonly startedAt: number;
   readonly now: number;
   /** Tokens of the run so far. */
-  readonly usage: Usage;
+  readonly usage: RunUsage;
   /** The newest messages of the thread, as the model sees them. */
   readonly messages: readonly Message[];
   readonly state: StateView;
@@ -84,7 +84,7 @@ export interface CallPhaseView<Config = unknown> extends PhaseView<Config> {
   readonly call: CallView;
 }
 export interface ReplyView<Config = unknown> extends PhaseView<Config> {
-  readonly reply: { readonly message: Message; readonly finish: FinishReason; readonly usage: Usage };
+  readonly reply: { readonly message: Message; readonly finish: FinishReason; readonly usage?: Usage };
 }
 export interface EndView<Config = unknown> extends PhaseView<Config> {
   readonly outcome: Outcome;

@@ -6,7 +6,7 @@ import type { Ledger } from "./ledger.ts";
 import type { CallInput, CallResult } from "./message.ts";
 import type { OutputReport } from "./output.ts";
 import type { ContextSlot, PluginState, StepChanges } from "./plugin-state.ts";
-import type { CancelRequest, ManifestRef, Outcome, PendingInput, RunStatus, Usage } from "./run.ts";
+import type { CancelRequest, ManifestRef, Outcome, PendingInput, RunStatus, RunUsage } from "./run.ts";
 import type { Slots } from "./state-slots.ts";
 import type { Decision, TicketRecord } from "./ticket.ts";
 
@@ -32,7 +32,7 @@ export interface RunState {
   readonly firstOutput?: number;
   readonly lastOutput?: number;
   readonly stepsEnded: number;
-  readonly usage: Usage;
+  readonly usage: RunUsage;
   /** Only of a run with a budget of tokens or money. */
   readonly ledger?: Ledger;
   readonly step?: StepState;

@@ -5,6 +5,7 @@
 import type { ErrorRecord } from "./errors.ts";
 import type { MessageId, ThreadId, TicketId } from "./ids.ts";
 import { usdOf } from "./ledger.ts";
+import { present } from "./present.ts";
 import type { ManifestRef, Outcome, RunIdentity, RunRequest, RunStatus } from "./run.ts";
 import type { RunState } from "./run-state.ts";
 import { type MessageRange, messageRange } from "./seed-tables/message-range.ts";
@@ -32,6 +33,8 @@ export interface RunView extends RunIdentity {
   readonly steps: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** Replies whose provider did not count, so that their tokens are in neither sum; absent when there are none. */
+  readonly uncountedReplies?: number;
   /** Only of a run with a budget of tokens or money. */
   readonly spent?: Spent;
   readonly cancelRequested: boolean;
@@ -94,7 +97,7 @@ export function viewRun(state: RunState): RunView {
     steps: state.stepsEnded,
     inputTokens: state.usage.inputTokens,
     outputTokens: state.usage.outputTokens,
-    ...present({ spent: spentOf(state) }),
+    ...present({ uncountedReplies: state.usage.uncountedReplies, spent: spentOf(state) }),
     cancelRequested: state.cancel !== undefined,
     pointers: pointersAfter({}, { run, status: state.status }),
   };
@@ -132,12 +135,6 @@ function viewWaiting(state: RunState): WaitingView | undefined {
 
 function errorOf(outcome: Outcome | undefined): ErrorRecord | undefined {
   return outcome?.kind === "failed" ? outcome.error : undefined;
-}
-
-type Present<Fields> = { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
-
-function present<Fields extends object>(fields: Fields): Present<Fields> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Present<Fields>;
 }
 
 const optionalIds = ["parentRun", "parentThread", "parentCall", "session", "transportRequest"] as const;

@@ -77,9 +77,48 @@ export interface ManifestRef {
   readonly fingerprint: Fingerprint;
 }
 
+/** Tokens of one reply, as the provider counted. What it did not count is missing: unknown is never 0. */
 export interface Usage {
+  /** Everything that was sent, what came from the provider's cache or went into it included. */
   readonly inputTokens: number;
+  /** Everything that was written, reasoning included. */
   readonly outputTokens: number;
+  readonly cacheReadTokens?: number;
+  readonly cacheWriteTokens?: number;
+  readonly reasoningTokens?: number;
+}
+
+/** Tokens of a run: sums of what was counted. */
+export interface RunUsage extends Usage {
+  /** Replies whose provider counted nothing; missing when there are none. The sums leave them out. */
+  readonly uncountedReplies?: number;
+}
+
+const partCounts = ["cacheReadTokens", "cacheWriteTokens", "reasoningTokens"] as const;
+
+export function sumUsage(sum: RunUsage, more: Usage): RunUsage {
+  const parts = partCounts.flatMap((name) => {
+    const known = [sum[name], more[name]].filter((count) => count !== undefined);
+    return known.length === 0 ? [] : [[name, known.reduce((a, b) => a + b)]];
+  });
+  return {
+    ...sum,
+    inputTokens: sum.inputTokens + more.inputTokens,
+    outputTokens: sum.outputTokens + more.outputTokens,
+    ...Object.fromEntries(parts),
+  };
+}
+
+/** What a provider says it counted; undefined when that is no count. Parts of it that are none are left out. */
+export function readUsage(said: unknown): Usage | undefined {
+  const { inputTokens, outputTokens, ...rest } = (said ?? {}) as Partial<Usage>;
+  if (!isCount(inputTokens) || !isCount(outputTokens)) return undefined;
+  const parts = partCounts.filter((name) => isCount(rest[name])).map((name) => [name, rest[name]]);
+  return { inputTokens, outputTokens, ...Object.fromEntries(parts) };
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
 export interface CancelRequest {

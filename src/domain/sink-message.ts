@@ -5,7 +5,7 @@
 import type { RetryClass } from "./errors.ts";
 import type { RunId, Scope, ThreadId } from "./ids.ts";
 import type { JsonValue } from "./json.ts";
-import type { Outcome, Usage } from "./run.ts";
+import type { Outcome, RunUsage } from "./run.ts";
 import type { RunState } from "./run-state.ts";
 
 interface SinkFacts {
@@ -24,7 +24,7 @@ export type SinkMessage = SinkFacts &
         readonly type: "run-ended";
         readonly outcome: SinkOutcome;
         readonly steps: number;
-        readonly usage: Usage;
+        readonly usage: RunUsage;
       }
   );
 

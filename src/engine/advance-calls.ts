@@ -75,14 +75,15 @@ function judge(draft: Draft, call: CallState): boolean {
 function refusalOf(draft: Draft, call: CallState): string | undefined {
   const last = draft.state.step?.model.last;
   const finish = last?.kind === "done" ? last.finish : undefined;
-  if (finish && cutFinishes.includes(finish)) {
+  if (finish && !wholeFinishes.includes(finish)) {
     return `The reply ended by ${finish}, so its calls may be incomplete; none of them was run`;
   }
   if (call.input.kind === "text") return `The input is not JSON: ${call.input.problem}`;
   return isHidden(draft, call) ? `There is no tool ${call.tool} in this step` : undefined;
 }
 
-const cutFinishes: readonly FinishReason[] = ["length", "content-filter", "error"];
+/** Only by these a reply is known to be whole. */
+const wholeFinishes: readonly FinishReason[] = ["stop", "tool-calls"];
 
 function isHidden({ state }: Draft, call: CallState): boolean {
   return state.step !== undefined && !isOffered(call.tool, state.step.changes);

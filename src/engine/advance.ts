@@ -109,12 +109,19 @@ function afterStep(draft: Draft): Ending | undefined {
   const finish = last?.kind === "done" ? last.finish : undefined;
   // What was filtered or broken off is no basis to go on from, whatever it asked for.
   const hasMore = step.calls.length > 0 || inbox.length > 0 || plugins.goesOn;
-  if (finish !== "content-filter" && finish !== "error" && hasMore) return undefined;
+  if (!brokenFinishes.includes(finish) && hasMore) return undefined;
   return ending(draft, naturalOutcome(finish));
 }
 
+const brokenFinishes: readonly (FinishReason | undefined)[] = ["content-filter", "error", "other"];
+
+/** Total: only a reply that is known to be whole is a success. */
 function naturalOutcome(finish: FinishReason | undefined): Outcome {
   switch (finish) {
+    case undefined: // no model was asked
+    case "stop":
+    case "tool-calls":
+      return { kind: "completed", reason: "natural" };
     case "length":
       return { kind: "stopped", code: "length", detail: "The model's answer was cut at its output limit" };
     case "content-filter":
@@ -125,8 +132,10 @@ function naturalOutcome(finish: FinishReason | undefined): Outcome {
         error: { code: "model-failed", message: "The model ended with an error" },
         retry: "never",
       };
+    case "other":
+      return { kind: "stopped", code: "finish", detail: "The model stopped for a reason that is not known here" };
     default:
-      return { kind: "completed", reason: "natural" };
+      return finish satisfies never;
   }
 }
 

@@ -1,15 +1,14 @@
-/** One model call: build the request, read the stream, assemble one reply. Failures become values. */
-import type { FinishReason } from "../domain/entry.ts";
+/** One model call: build the request, read the stream, tell it as it comes. Failures become values. */
 import { HoldfastError } from "../domain/errors.ts";
-import { callId, replyId } from "../domain/ids.ts";
-import { messageOf, shortened, toJson } from "../domain/json.ts";
-import type { CallInput, Part } from "../domain/message.ts";
+import { replyId } from "../domain/ids.ts";
+import { messageOf, shortened } from "../domain/json.ts";
 import { outputHint } from "../domain/output.ts";
 import type { PieceView } from "../domain/plugin.ts";
 import { isOffered } from "../domain/plugin-state.ts";
 import type { RunState } from "../domain/run-state.ts";
-import type { ModelPart, ModelRequest } from "../ports/provider.ts";
+import type { ModelRequest } from "../ports/provider.ts";
 import { observe } from "./ask.ts";
+import { openAssembly, type Reply } from "./assemble-reply.ts";
 import { transformed, withContextMessages, withSystem } from "./context.ts";
 import type { LiveMessage, LivePlace, Piece } from "./live.ts";
 import { classifyModelError } from "./retry.ts";
@@ -23,11 +22,6 @@ export interface ModelCall {
   readonly controller: AbortController;
   readonly stage: Stage;
 }
-
-/** One reply with more calls would hold the process longer than a lease. */
-const maxCalls = 256;
-
-type Reply = Omit<Extract<ModelOutcome, { kind: "reply" }>, "kind">;
 
 export async function callModel(call: ModelCall): Promise<ModelOutcome> {
   const { order, stage } = call;
@@ -69,75 +63,29 @@ export function modelFailure(cause: unknown): ModelOutcome {
 
 async function readReply(call: ModelCall, asked: ModelRequest, live: LiveMessage): Promise<Reply> {
   const { controller, stage } = call;
-  const agent = stage.boundAgent;
   const request = await transformed(asked, stage.plugins);
-  const place = placeOf(call);
-  const parts: Part[] = [];
-  let finish: Extract<ModelPart, { type: "finish" }> | undefined;
-  let calls = 0;
-  for await (const part of agent.model.call(request, controller.signal)) {
-    const problem = finish ? "a part after its finish" : problemOf(part);
+  const assembly = openAssembly(placeOf(call));
+  for await (const part of stage.boundAgent.model.call(request, controller.signal)) {
+    const problem = assembly.add(part);
     if (problem) throw malformed(call, problem);
-    if (part.type === "finish") finish = part;
-    else {
-      if (part.type === "tool-call") calls += 1;
-      if (calls > maxCalls) throw malformed(call, `more than ${maxCalls} tool calls in one reply`);
-      if (part.type !== "tool-call") tell(call, part, live);
-      addPart(parts, part, place);
-    }
+    if (part.type !== "tool-call" && part.type !== "ping" && part.type !== "finish") tell(call, part, live);
   }
-  if (!finish) throw malformed(call, "the stream ended without a finish");
-  const { inputTokens, outputTokens } = finish.usage;
-  return { parts: parts.map(wellFormed), finish: finish.reason, usage: { inputTokens, outputTokens } };
+  const reply = assembly.end();
+  if (typeof reply === "string") throw malformed(call, reply);
+  return reply;
 }
 
 /** To watchers, and to plugins that only look. */
 function tell(call: ModelCall, part: Piece, live: LiveMessage): void {
-  live.write(part);
   const { type, text } = part;
+  // Only these fields: what a provider wants back is nobody else's.
+  live.write(type === "tool-input-delta" ? { type, text, index: part.index, tool: part.tool } : { type, text });
   show(call, { type, text });
 }
 
 function show({ order, state, stage }: ModelCall, piece: Omit<PieceView, "attempt">): void {
   const delta = { ...piece, attempt: order.attempt };
   void observe({ phase: "model-delta", delta }, { state, entries: [] }, stage);
-}
-
-const finishReasons: readonly string[] = [
-  "stop",
-  "tool-calls",
-  "length",
-  "content-filter",
-  "error",
-  "other",
-] satisfies readonly FinishReason[];
-
-/** A provider is foreign code: what it yields is looked at before it is believed. */
-function problemOf(part: ModelPart): string | undefined {
-  switch (part?.type) {
-    case "text-delta":
-    case "reasoning-delta":
-    case "tool-input-delta":
-      return typeof part.text === "string" ? undefined : `a ${part.type} without text`;
-    case "tool-call": {
-      const words = [part.tool, part.inputText, part.alias];
-      return words.every((word) => typeof word === "string") ? undefined : "a tool-call that lacks text";
-    }
-    case "finish": {
-      const counts = [part.usage?.inputTokens, part.usage?.outputTokens];
-      if (!counts.every((count) => Number.isSafeInteger(count) && Number(count) >= 0)) return "a finish without usage";
-      return finishReasons.includes(part.reason) ? undefined : `the finish reason ${messageOf(part.reason)}`;
-    }
-    default:
-      return `a part of the unknown type ${messageOf((part as { type?: unknown } | null)?.type)}`;
-  }
-}
-
-/** Only of the whole: a stream may cut a pair of surrogates in two. */
-function wellFormed(part: Part): Part {
-  if (part.type === "text" || part.type === "reasoning") return { ...part, text: part.text.toWellFormed() };
-  if (part.type !== "tool-call") return part;
-  return { ...part, tool: shortened(part.tool), ...(part.alias ? { alias: shortened(part.alias) } : {}) };
 }
 
 function placeOf({ state, order }: ModelCall): Pick<LivePlace, "scope" | "run" | "thread" | "step"> {
@@ -177,49 +125,6 @@ function requestOf({ order, state, stage }: ModelCall): ModelRequest {
 function withOutput(instructions: string, { output, model }: Stage["boundAgent"]): string {
   if (!output || model.description.structuredOutput) return instructions;
   return `${instructions}\n\n${outputHint(output.spec)}`;
-}
-
-function addPart(
-  parts: Part[],
-  part: Exclude<ModelPart, { type: "finish" }>,
-  place: Pick<LivePlace, "run" | "step">,
-): void {
-  const last = parts.at(-1);
-  switch (part.type) {
-    case "text-delta":
-      if (last?.type === "text") parts[parts.length - 1] = { type: "text", text: last.text + part.text };
-      else parts.push({ type: "text", text: part.text });
-      return;
-    case "reasoning-delta": {
-      const signature = part.signature === undefined ? {} : { signature: part.signature };
-      if (last?.type === "reasoning") parts[parts.length - 1] = { ...last, text: last.text + part.text, ...signature };
-      else parts.push({ type: "reasoning", text: part.text, ...signature });
-      return;
-    }
-    case "tool-input-delta":
-      return;
-    case "tool-call": {
-      const index = parts.filter((each) => each.type === "tool-call").length;
-      const call = callId(place.run, place.step, index);
-      parts.push({ type: "tool-call", call, tool: part.tool, input: readInput(part.inputText), alias: part.alias });
-      return;
-    }
-    default:
-      part satisfies never;
-  }
-}
-
-/** Raw JSON as written. What is not JSON, or not storable, is kept as text with the reason: never repaired. */
-export function readInput(text: string): CallInput {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch (cause) {
-    return { kind: "text", text: shortened(text), problem: messageOf(cause) };
-  }
-  const json = toJson(parsed);
-  if (json.ok) return { kind: "json", value: json.value };
-  return { kind: "text", text: "", problem: `${json.problem} at ${json.path}` };
 }
 
 function malformed(call: ModelCall, what: string): HoldfastError {

@@ -1,6 +1,6 @@
 /** What a model call may use up, held before it is made: the estimated input, and as long an answer as can be paid for. */
 import type { EffectIntended } from "../domain/entry.ts";
-import { affordableOutput, costOf, emptyLedger, isMetered, leftOf, usdOf } from "../domain/ledger.ts";
+import { affordableOutput, emptyLedger, isMetered, leftOf, mostCost, usdOf } from "../domain/ledger.ts";
 import type { Outcome } from "../domain/run.ts";
 import type { Draft } from "./draft.ts";
 
@@ -19,7 +19,7 @@ export function reserve(draft: Draft): Held | Outcome | undefined {
   const inputTokens = Math.max(draft.at.estimate(draft.entries), ledger.lastInput ?? 0);
   const outputTokens = Math.min(maxOutputTokens, affordableOutput(left, inputTokens, prices));
   if (outputTokens < 1) return { kind: "stopped", code: "budget", detail: spentText(draft) };
-  return { ...costOf({ inputTokens, outputTokens }, prices), outputTokens };
+  return { ...mostCost({ inputTokens, outputTokens }, prices), outputTokens };
 }
 
 export function isOutcome(held: Held | Outcome | undefined): held is Outcome {

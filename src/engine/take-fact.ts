@@ -75,8 +75,9 @@ function takeReply(
     producer: { run, step },
   };
   const { usage, finish } = reply;
-  const cost = isMetered(draft.state.created.budget) ? { cost: costOf(usage, draft.at.model.prices) } : {};
-  const result = { kind: "done", message: message.id, usage, finish, ...cost } as const;
+  const isPaid = usage && isMetered(draft.state.created.budget);
+  const cost = isPaid ? { cost: costOf(usage, draft.at.model.prices) } : {};
+  const result = { kind: "done", message: message.id, ...(usage ? { usage } : {}), finish, ...cost } as const;
   act(draft, { type: "effect-settled", effect, attempt, result });
   act(draft, { type: "message-appended", body: { kind: "here", message } });
 }

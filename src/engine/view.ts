@@ -1,5 +1,4 @@
 /** What a hook sees of a moment. Built as it is looked at, from things that do not change any more. */
-import type { FinishReason } from "../domain/entry.ts";
 import { frozen } from "../domain/frozen.ts";
 import type { JsonValue } from "../domain/json.ts";
 import { type CallResult, callsOf, type Message } from "../domain/message.ts";
@@ -11,10 +10,11 @@ import type {
   PhaseView,
   PieceView,
   PluginRun,
+  ReplyView,
   StateView,
 } from "../domain/plugin.ts";
 import type { DecidedTicket } from "../domain/plugin-state.ts";
-import type { Outcome, Usage } from "../domain/run.ts";
+import type { Outcome, RunUsage } from "../domain/run.ts";
 import type { CallState, RunState } from "../domain/run-state.ts";
 import type { StateKeyFacts } from "../domain/state-key.ts";
 import { readState, type StateSpace } from "../domain/state-space.ts";
@@ -77,7 +77,7 @@ export class HookView implements PhaseView, Omit<DecisionView, keyof PhaseView> 
   get now(): number {
     return this.#moment.now;
   }
-  get usage(): Usage {
+  get usage(): RunUsage {
     return frozen(this.#moment.state.usage);
   }
   get messages(): readonly Message[] {
@@ -104,12 +104,12 @@ export class HookView implements PhaseView, Omit<DecisionView, keyof PhaseView> 
     const view = this.#callView(call);
     return frozen({ ...view, ...(input === undefined ? {} : { input }), ...(result ? { result } : {}) });
   }
-  get reply(): { readonly message: Message; readonly finish: FinishReason; readonly usage: Usage } {
+  get reply(): ReplyView["reply"] {
     const { step } = this.#moment.state;
     const message = this.messages.findLast(({ role }) => role === "assistant");
     const last = step?.model.last;
-    const { finish = "other", usage = { inputTokens: 0, outputTokens: 0 } } = last?.kind === "done" ? last : {};
-    return frozen({ message: message as Message, finish, usage });
+    const { finish = "other", usage = undefined } = last?.kind === "done" ? last : {};
+    return frozen({ message: message as Message, finish, ...(usage ? { usage } : {}) });
   }
   get outcome(): Outcome {
     return frozen(this.#moment.outcome as Outcome);

@@ -16,7 +16,8 @@ export type ModelOutcome =
       readonly kind: "reply";
       readonly parts: readonly Part[];
       readonly finish: FinishReason;
-      readonly usage: Usage;
+      /** Missing: the provider did not count. */
+      readonly usage?: Usage;
     }
   | { readonly kind: "failed"; readonly error: ErrorRecord; readonly retry: RetryClass; readonly retryAfterMs?: number }
   | { readonly kind: "aborted" }

@@ -2,7 +2,7 @@
 import type { FinishReason } from "../domain/entry.ts";
 import type { ThreadId } from "../domain/ids.ts";
 import type { JsonObject } from "../domain/json.ts";
-import type { Message } from "../domain/message.ts";
+import type { Message, PartMetadata } from "../domain/message.ts";
 import type { DescribedModel } from "../domain/model.ts";
 import type { Usage } from "../domain/run.ts";
 
@@ -29,14 +29,34 @@ export interface ModelRequest {
   readonly settings?: JsonObject;
 }
 
+/** Deltas of one type that follow each other are one part of the message, unless one says that it begins another. */
+interface TextPiece {
+  readonly text: string;
+  readonly begins?: boolean;
+  /** Stored with the part; of what comes twice the last one counts. */
+  readonly metadata?: PartMetadata;
+}
+
 /** A reply as it comes. Tool input is raw text; nobody repairs it. */
 export type ModelPart =
-  | { readonly type: "text-delta"; readonly text: string }
-  | { readonly type: "reasoning-delta"; readonly text: string; readonly signature?: string }
-  /** Live only: what counts is the whole `tool-call` that follows. */
+  | ({ readonly type: "text-delta" } & TextPiece)
+  | ({ readonly type: "reasoning-delta"; readonly signature?: string } & TextPiece)
+  /** Live only: what counts is the whole `tool-call` that follows. One without text says that a call begins. */
   | { readonly type: "tool-input-delta"; readonly index: number; readonly tool: string; readonly text: string }
-  | { readonly type: "tool-call"; readonly alias: string; readonly tool: string; readonly inputText: string }
-  | { readonly type: "finish"; readonly reason: FinishReason; readonly usage: Usage };
+  | {
+      readonly type: "tool-call";
+      readonly alias: string;
+      readonly tool: string;
+      readonly inputText: string;
+      readonly metadata?: PartMetadata;
+    }
+  /** Nothing new, but the provider is alive. */
+  | { readonly type: "ping" }
+  /**
+   * Why it stopped, in our words: `stop` and `tool-calls` only of a reply that is whole, `content-filter` also when the
+   * model refuses, `other` whenever the provider's word is not known. Usage that was not counted is left out.
+   */
+  | { readonly type: "finish"; readonly reason: FinishReason; readonly usage?: Usage };
 
 export interface Model extends DescribedModel {
   /**

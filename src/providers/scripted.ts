@@ -2,6 +2,7 @@
 import type { FinishReason } from "../domain/entry.ts";
 import { type ErrorCode, HoldfastError } from "../domain/errors.ts";
 import type { ModelDescription } from "../domain/model.ts";
+import type { Usage } from "../domain/run.ts";
 import type { Model, ModelPart, ModelRequest } from "../ports/provider.ts";
 
 export interface ScriptedCall {
@@ -18,6 +19,8 @@ export interface ScriptedReply {
   readonly finish?: FinishReason;
   readonly inputTokens?: number;
   readonly outputTokens?: number;
+  /** The whole count instead of the two above; null is a provider that does not count. */
+  readonly usage?: Usage | null;
   /** Text and tool input are streamed in pieces of this many characters; whole unless said. */
   readonly pieces?: number;
   /** Waits before the first part. */
@@ -108,8 +111,8 @@ function* partsOf(reply: ScriptedReply): Iterable<ModelPart> {
     yield { type: "tool-call", alias: `call-${index + 1}`, tool: call.tool, inputText };
   }
   const reason = reply.finish ?? (calls.length > 0 ? "tool-calls" : "stop");
-  const usage = { inputTokens: reply.inputTokens ?? 1, outputTokens: reply.outputTokens ?? 1 };
-  yield { type: "finish", reason, usage };
+  const { usage = { inputTokens: reply.inputTokens ?? 1, outputTokens: reply.outputTokens ?? 1 } } = reply;
+  yield { type: "finish", reason, ...(usage ? { usage } : {}) };
 }
 
 function* split(text: string, size: number | undefined): Iterable<string> {

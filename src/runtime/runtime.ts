@@ -9,7 +9,7 @@ import type { InputId, RunId, ThreadId, TicketId } from "../domain/ids.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { ManifestDifference } from "../domain/manifest-diff.ts";
 import type { Part } from "../domain/message.ts";
-import type { RunStatus, Usage } from "../domain/run.ts";
+import type { RunStatus, RunUsage } from "../domain/run.ts";
 import type { RunView, Spent } from "../domain/run-view.ts";
 import type { Decision, TicketCall, TicketKind } from "../domain/ticket.ts";
 import type { Tool } from "../domain/tool.ts";
@@ -67,7 +67,7 @@ export type StartInput = string | readonly Part[] | readonly NewMessage[];
 interface ResultFacts {
   readonly run: RunId;
   readonly steps: number;
-  readonly usage: Usage;
+  readonly usage: RunUsage;
   /** Only of a run with a budget of tokens or money. More than the budget says: the provider reported more than was held. */
   readonly spent?: Spent;
 }

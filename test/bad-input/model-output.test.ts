@@ -94,9 +94,12 @@ onEveryStore((freshStore) => {
     "has reasoning that is no text": [{ type: "reasoning-delta" }, finish],
     "has a call without a name": [{ type: "tool-call", alias: "a", inputText: "{}" }, finish],
     "has a call whose input is an object": [{ type: "tool-call", alias: "a", tool: "echo", inputText: {} }, finish],
-    "has a finish without usage": [text, { type: "finish", reason: "stop" }],
-    "has a finish with NaN tokens": [text, { ...finish, usage: { inputTokens: Number.NaN, outputTokens: 1 } }],
-    "has a finish with negative tokens": [text, { ...finish, usage: { inputTokens: -1, outputTokens: 1 } }],
+    "has metadata that is no JSON": [{ ...text, metadata: { p: { at: Number.NaN } } }, finish],
+    "has metadata that is no object of objects": [{ ...text, metadata: { p: "x" } }, finish],
+    "has a call with metadata that is text": [
+      { type: "tool-call", alias: "a", tool: "echo", inputText: "{}", metadata: "x" },
+      finish,
+    ],
     "has an unknown finish reason": [text, { ...finish, reason: "boredom" }],
   };
 

@@ -10,9 +10,15 @@ export function reachedLimit(view: PhaseView, { steps, wallTimeMs, tokens }: Con
   return timeIsUp(view, wallTimeMs) ?? tokensAreSpent(view, tokens);
 }
 
+/** A limit that nobody can count does not hold: the run stops rather than go on without it. */
 function tokensAreSpent({ usage }: PhaseView, tokens: number | undefined): Stop | undefined {
+  if (tokens === undefined) return undefined;
+  if (usage.uncountedReplies !== undefined) {
+    const detail = `The provider did not count the tokens of ${usage.uncountedReplies} replies, so the limit of ${tokens} cannot be kept`;
+    return { type: "stop", code: "tokens", detail };
+  }
   const used = usage.inputTokens + usage.outputTokens;
-  if (tokens === undefined || used < tokens) return undefined;
+  if (used < tokens) return undefined;
   return { type: "stop", code: "tokens", detail: `${used} tokens were used, the limit is ${tokens}` };
 }
 

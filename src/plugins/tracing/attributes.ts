@@ -2,7 +2,7 @@
 import type { Attributes } from "@opentelemetry/api";
 import type { CallResult } from "../../domain/message.ts";
 import type { CallView, DecisionView, EndView, PluginRun, ReplyView } from "../../domain/plugin.ts";
-import type { Outcome } from "../../domain/run.ts";
+import type { Outcome, Usage } from "../../domain/run.ts";
 import { finishReason, outputMessages, type Redact, resultText, said } from "./content.ts";
 import { genAi, operations, ours } from "./names.ts";
 import type { OpenSpan } from "./spans.ts";
@@ -20,9 +20,18 @@ export function replyOf({ reply, run }: ReplyView, content: Redact | undefined):
   return {
     [genAi.responseModel]: run.model.model,
     [genAi.finishReasons]: [finishReason(finish)],
-    [genAi.inputTokens]: usage.inputTokens,
-    [genAi.outputTokens]: usage.outputTokens,
+    ...(usage ? tokensOf(usage) : {}),
     ...(content ? { [genAi.outputMessages]: outputMessages(reply, content) } : {}),
+  };
+}
+
+/** What the provider did not count is not said. */
+function tokensOf({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): Attributes {
+  return {
+    [genAi.inputTokens]: inputTokens,
+    [genAi.outputTokens]: outputTokens,
+    ...(cacheReadTokens === undefined ? {} : { [genAi.cacheReadTokens]: cacheReadTokens }),
+    ...(cacheWriteTokens === undefined ? {} : { [genAi.cacheWriteTokens]: cacheWriteTokens }),
   };
 }
 
@@ -64,8 +73,7 @@ export function endRun(span: OpenSpan, { outcome, usage, stepsEnded }: EndView, 
   span.set({
     [ours.outcome]: outcome.kind,
     [ours.steps]: stepsEnded,
-    [genAi.inputTokens]: usage.inputTokens,
-    [genAi.outputTokens]: usage.outputTokens,
+    ...tokensOf(usage),
   });
   sayOutcome(span, outcome, content);
 }

@@ -22,6 +22,8 @@ export const genAi = {
   timeToFirstChunk: "gen_ai.response.time_to_first_chunk",
   inputTokens: "gen_ai.usage.input_tokens",
   outputTokens: "gen_ai.usage.output_tokens",
+  cacheReadTokens: "gen_ai.usage.cache_read.input_tokens",
+  cacheWriteTokens: "gen_ai.usage.cache_creation.input_tokens",
   tool: "gen_ai.tool.name",
   toolType: "gen_ai.tool.type",
   call: "gen_ai.tool.call.id",
