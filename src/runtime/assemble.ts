@@ -8,6 +8,7 @@ import type { Counts } from "../ports/counts.ts";
 import { asAllowed } from "./content-access.ts";
 import type { Desk } from "./desk.ts";
 import { readMetrics } from "./metrics.ts";
+import { redactingErrors } from "./redacted-error.ts";
 import { checkWatch, createRunHandle } from "./run-handle.ts";
 import { createRunLists, forkRun } from "./runs.ts";
 import type { Run, Runtime } from "./runtime.ts";
@@ -52,7 +53,7 @@ export function assembleRuntime(parts: Parts): Runtime {
     async start(agent, input, options = {}) {
       refuseClosed();
       refuseForeign(agent, parts);
-      return handle(await startRun(agent, { input, options }, desk));
+      return handle(await redactingErrors(desk, () => startRun(agent, { input, options }, desk)));
     },
     async run(agent, input, { signal, ...options } = {}) {
       const run = await runtime.start(agent, input, options);
@@ -67,7 +68,7 @@ export function assembleRuntime(parts: Parts): Runtime {
       async fork(id, agent, options) {
         refuseClosed();
         refuseForeign(agent, parts);
-        return handle(await forkRun({ id, agent, options }, desk));
+        return handle(await redactingErrors(desk, () => forkRun({ id, agent, options }, desk)));
       },
       ...createRunLists(desk),
     },

@@ -7,6 +7,7 @@ import { anyone, checkAct } from "./act-options.ts";
 import type { Desk } from "./desk.ts";
 import { post } from "./outside-door.ts";
 import { readInput } from "./read-input.ts";
+import { redactingErrors } from "./redacted-error.ts";
 import type { ActOptions, SentInput, StartInput } from "./runtime.ts";
 
 interface Sending {
@@ -16,7 +17,11 @@ interface Sending {
   readonly replaces?: InputId;
 }
 
-export async function sendInput(sending: Sending, desk: Desk): Promise<SentInput> {
+export function sendInput(sending: Sending, desk: Desk): Promise<SentInput> {
+  return redactingErrors(desk, () => send(sending, desk));
+}
+
+async function send(sending: Sending, desk: Desk): Promise<SentInput> {
   const { run, replaces } = sending;
   const { by = anyone, key = desk.ids.next() } = checkAct(sending.options, `Run ${run} cannot be given this input`);
   const [message, ...more] = readInput(sending.input, desk);

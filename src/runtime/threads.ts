@@ -14,6 +14,7 @@ import { type Desk, written } from "./desk.ts";
 import { tell } from "./outside-door.ts";
 import { pageProblems, readPage } from "./pages.ts";
 import { readMessages } from "./read-input.ts";
+import { redactingErrors } from "./redacted-error.ts";
 import { threadState } from "./state.ts";
 import type { CreateThread, Thread, Threads } from "./thread-shapes.ts";
 
@@ -29,19 +30,33 @@ export function createThreads(desk: Desk): Threads {
     throw notFound(id, desk);
   }
 
+  async function create(options: CreateThread): Promise<Thread> {
+    const thread = prepare(options, desk);
+    let tries = 0;
+    const answer = await written(`Creating thread ${thread.thread}`, desk, () => {
+      tries += 1;
+      return desk.store.createThread(thread);
+    });
+    const ours = answer.kind === "exists" && tries > 1 && (await isOurs(thread, desk));
+    if (answer.kind !== "created" && !ours) throw refusal(answer.kind, thread);
+    if (thread.history) tell({ scope: desk.scope, run: thread.history.birth.entry.identity.run, seq: 1 }, desk);
+    return found(thread.thread);
+  }
+
+  async function alter(id: string, change: Parameters<Threads["change"]>[1]): Promise<Thread> {
+    const problems = new Problems(change, ["title", "metadata"]);
+    problems.optional("title", (title) => title === null || isTitle(title), `${titleRule}, or null`);
+    problems.refuse("invalid-options", `Thread ${id} cannot be changed`);
+    const metadata = change.metadata === undefined ? {} : { metadata: checkMetadata(change.metadata) };
+    const title = change.title === undefined ? {} : { title: change.title };
+    const wanted = { ...key(id), ...title, ...metadata };
+    if (!(await written(`Changing thread ${id}`, desk, () => desk.store.changeThread(wanted))))
+      throw notFound(id, desk);
+    return found(id);
+  }
+
   return {
-    async create(options = {}) {
-      const thread = prepare(options, desk);
-      let tries = 0;
-      const answer = await written(`Creating thread ${thread.thread}`, desk, () => {
-        tries += 1;
-        return desk.store.createThread(thread);
-      });
-      const ours = answer.kind === "exists" && tries > 1 && (await isOurs(thread, desk));
-      if (answer.kind !== "created" && !ours) throw refusal(answer.kind, thread);
-      if (thread.history) tell({ scope: desk.scope, run: thread.history.birth.entry.identity.run, seq: 1 }, desk);
-      return found(thread.thread);
-    },
+    create: (options = {}) => redactingErrors(desk, () => create(options)),
     async get(id) {
       const row = await desk.store.thread(key(id));
       return row && shown(row);
@@ -72,17 +87,7 @@ export function createThreads(desk: Desk): Threads {
       const only = visibility === undefined ? {} : { visibility };
       return readPage(list, desk, (request) => desk.store.messages({ ...key(id), ...only, ...request }));
     },
-    async change(id, change) {
-      const problems = new Problems(change, ["title", "metadata"]);
-      problems.optional("title", (title) => title === null || isTitle(title), `${titleRule}, or null`);
-      problems.refuse("invalid-options", `Thread ${id} cannot be changed`);
-      const metadata = change.metadata === undefined ? {} : { metadata: checkMetadata(change.metadata) };
-      const title = change.title === undefined ? {} : { title: change.title };
-      const wanted = { ...key(id), ...title, ...metadata };
-      if (!(await written(`Changing thread ${id}`, desk, () => desk.store.changeThread(wanted))))
-        throw notFound(id, desk);
-      return found(id);
-    },
+    change: (id, change) => redactingErrors(desk, () => alter(id, change)),
     async delete(id, options = {}) {
       const problems = new Problems(options, ["children"]);
       problems.oneOf("children", ["reject", "detach", "cascade"]);

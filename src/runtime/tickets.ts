@@ -13,6 +13,7 @@ import { anyone, checkAct } from "./act-options.ts";
 import { type Desk, written } from "./desk.ts";
 import { post } from "./outside-door.ts";
 import { readDecision } from "./read-decision.ts";
+import { redactingErrors } from "./redacted-error.ts";
 import type { AnswerOptions, ListTickets, OfferedDecision, Settlement, Ticket, Tickets } from "./runtime.ts";
 
 const defaultLimit = 100;
@@ -49,7 +50,8 @@ export function createTickets(desk: Desk): Tickets {
       const options = Object.fromEntries(
         Object.entries(given).filter(([, value]) => value !== undefined),
       ) as AnswerOptions;
-      return decideTicket({ ...row.ticket, hash }, decision as OfferedDecision, { desk, options });
+      const ticket = { ...row.ticket, hash };
+      return redactingErrors(desk, () => decideTicket(ticket, decision as OfferedDecision, { desk, options }));
     },
   };
 }
@@ -78,7 +80,7 @@ type Verbs = Record<string, (...args: never[]) => Promise<Settlement>>;
 export function openTicket(row: TicketRow, desk: Desk): Ticket {
   const { ticket, settlement } = row;
   const decide = (decision: OfferedDecision, options: AnswerOptions = {}): Promise<Settlement> =>
-    decideTicket(ticket, decision, { desk, options });
+    redactingErrors(desk, () => decideTicket(ticket, decision, { desk, options }));
   const call = ticket.call ? { tool: ticket.call.tool, input: ticket.call.input } : {};
   const settled = settlement ? { settlement: shown(settlement) } : {};
   return { ...ticket, ...call, ...settled, ...verbsOf(ticket.kind, decide) } as unknown as Ticket;

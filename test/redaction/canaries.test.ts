@@ -1,40 +1,65 @@
 /** Issue "Manifest", it must show 3: what was said is absent from logs, traces, errors, metrics, sinks and metadata events. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { secret } from "../../src/index.ts";
-import { canary, foundIn, type Heard, hear, type Place, type Source } from "./canary-world.ts";
+import { canary, foundIn, type Source, sources, written } from "./canary-sources.ts";
+import { rawFault } from "./canary-tools.ts";
+import { type Heard, hear, type Place, places } from "./canary-world.ts";
 
+/** Where each canary shows when nobody hides anything: every cell of the matrix, there and not there. */
+const inTheOpen: Readonly<Record<Source, readonly Place[]>> = {
+  user: ["traces", "events"],
+  sent: ["traces", "events"],
+  context: ["logs"], // by a tool that logs it
+  model: ["traces", "events"],
+  reasoning: ["traces", "events"],
+  input: ["logs", "traces", "events"],
+  result: ["traces", "events"],
+  progress: ["events"],
+  failure: ["traces", "events"],
+  thrown: ["logs", "traces", "errors", "events"],
+  cause: ["errors"], // of a schema that throws; what causes an error in a run is written nowhere
+  stack: [], // nowhere, as those who write logs like to have it
+  header: ["logs", "traces", "errors", "events"],
+  fault: ["traces", "errors", "events"],
+  config: ["logs", "traces", "errors", "events"],
+  state: ["events"],
+  added: ["events"],
+  policy: ["traces", "errors", "events"],
+  prompt: ["events"],
+  answer: ["traces", "events"],
+  edit: ["traces", "events"],
+  reason: ["traces", "errors", "events"],
+  decision: ["traces", "events"],
+  schema: ["errors"],
+  sink: [], // evidence only
+  output: ["traces", "sinks", "events"],
+  secret: ["logs", "traces", "errors", "events"],
+};
+
+const cells = sources.flatMap((source) => places.map((place) => ({ source, place })));
 const open = { redact: { detectors: [] }, content: { traces: true, events: true } };
 const careful = { redact: { patterns: ["canary-[a-z]+-\\w+"] }, content: { traces: false, events: false } };
-const places: readonly Place[] = ["logs", "traces", "errors", "metrics", "sinks", "events"];
 
 // First: what there is to be found when nobody hides anything. A check that finds nothing here would prove nothing below.
-test("without redaction and with content, each place shows its canaries", async () => {
-  const heard = await hear({ ...open, key: canary("secret") });
-  const found = Object.fromEntries(places.map((place) => [place, foundIn(heard[place])]));
-  expect(found).toEqual({
-    logs: ["config", "header", "input", "secret"],
-    traces: ["config", "decision", "error", "fault", "header", "input", "model", "output", "result", "secret", "user"],
-    errors: ["config", "fault", "header", "reason", "secret"],
-    metrics: [], // numbers only
-    sinks: ["output"],
-    events: [
-      "config",
-      "decision",
-      "error",
-      "fault",
-      "header",
-      "input",
-      "model",
-      "output",
-      "progress",
-      "reason",
-      "result",
-      "secret",
-      "user",
-    ],
-  } satisfies Record<string, readonly Source[]>);
-  expect(foundIn(heard.store)).toContain("secret");
-  expect(heard.store).toContain("its worker was lost between intent and settlement"); // one of them really crashed in a call
+describe("without redaction and with content", () => {
+  let heard: Heard;
+  beforeAll(async () => {
+    heard = await hear({ ...open, key: canary("secret") });
+  });
+
+  test.each(cells)("$source in $place: found exactly where it can be", ({ source, place }) => {
+    expect(foundIn(heard[place]).includes(source)).toBe(inTheOpen[source].includes(place));
+  });
+
+  test("the store holds what was said in clear, and nothing of causes, stacks and what was refused", () => {
+    const missing = sources.filter((source) => !foundIn(heard.store).includes(source));
+    expect(missing).toEqual(["progress", "cause", "stack", "schema"]);
+    expect(heard.store).toContain("its worker was lost between intent and settlement"); // one really crashed in a call
+  });
+
+  test("causes and stacks would be seen: an error as it was thrown shows both", () => {
+    expect(foundIn(written(rawFault))).toEqual(["thrown", "cause", "stack"]);
+  });
 });
 
 describe("with redaction, and without content", () => {
@@ -43,20 +68,34 @@ describe("with redaction, and without content", () => {
     heard = await hear({ ...careful, key: secret(canary("secret")) });
   });
 
-  test.each(places)("there is no canary in %s", (place) => {
-    expect(foundIn(heard[place])).toEqual([]);
+  test.each(cells)("$source is not in $place", ({ source, place }) => {
+    expect(heard[place]).not.toContain(canary(source));
+  });
+
+  test.each(places)("nor is a part of any canary in %s", (place) => {
     expect(heard[place]).not.toMatch(/canary-[a-z]+-7q/);
   });
 
-  test("there is something in each of them, and the store holds content in clear", () => {
-    expect(heard.logs).toContain("[redacted: pattern]");
-    expect(heard.errors).toContain("[redacted: pattern]");
-    expect(heard.sinks).toContain("[redacted: pattern]");
-    expect(heard.events).toContain("[hidden]");
-    expect(heard.events).toContain("tool-progress");
+  test("there is something in each place", () => {
+    for (const place of ["logs", "errors", "sinks"] as const) expect(heard[place]).toContain("[redacted: pattern]");
+    for (const word of [
+      "[hidden]",
+      "reasoning-delta",
+      "text-delta",
+      "tool-progress",
+      "state-changed",
+      "ticket-decided",
+    ]) {
+      expect(heard.events).toContain(word);
+    }
     expect(heard.traces).toContain("execute_tool lookup");
     expect(heard.metrics).toContain("runs");
-    expect(foundIn(heard.store)).toEqual(expect.arrayContaining(["user", "result", "error", "model"]));
+  });
+
+  test("a watcher with content still sees all that events can show, but the secret", () => {
+    const shown = sources.filter((source) => inTheOpen[source].includes("events"));
+    const live: readonly Source[] = ["progress"]; // a live piece: nothing to be read afterwards
+    expect(foundIn(heard.content)).toEqual(shown.filter((source) => source !== "secret" && !live.includes(source)));
   });
 });
 
@@ -68,7 +107,7 @@ test("traces with content go through redaction too", async () => {
 
 test("a secret is nowhere, not even in the store, with redaction off and content on; and its users got it", async () => {
   const heard = await hear({ ...open, key: secret(canary("secret")) });
-  for (const place of [...places, "store"] as const) {
+  for (const place of [...places, "content", "store"] as const) {
     expect(foundIn(heard[place]), place).not.toContain("secret");
   }
   expect(heard.used).toEqual([canary("secret")]);

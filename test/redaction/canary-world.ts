@@ -1,244 +1,155 @@
-/** Runs that do well, fail, are cancelled and crash, with a canary in everything that is said, and all that can be heard of them. */
+/** Runs with a canary in everything that is said, a crash and a restart in between, and all that can be heard of them. */
 import { inspect } from "node:util";
-import { z } from "zod";
 import type { RunId, Scope } from "../../src/domain/ids.ts";
 import type { RedactOptions } from "../../src/domain/redaction.ts";
-import { type Agent, agent, memory, plugin, Secret, type SinkMessage, ToolFailure, tool } from "../../src/index.ts";
+import { memory } from "../../src/index.ts";
 import type { Logger } from "../../src/ports/logger.ts";
 import type { Sink } from "../../src/ports/sink.ts";
+import type { StoreDefinition } from "../../src/ports/store.ts";
 import type { Run, Runtime } from "../../src/runtime/runtime.ts";
 import { countingIds, startProcess, type TestProcess, turn } from "../../src/testing/test-process.ts";
-import { createFakeClock, type FakeClock, scripted } from "../../src/testing.ts";
-import { tracing } from "../../src/tracing.ts";
+import { createFakeClock, type FakeClock } from "../../src/testing.ts";
 import { telemetry } from "../plugins/tracing/spans.ts";
+import { agentsOf, type Cast } from "./canary-agents.ts";
+import { canary, written } from "./canary-sources.ts";
+import type { Key } from "./canary-tools.ts";
 
-const sources = [
-  "user",
-  "input",
-  "result",
-  "error",
-  "header",
-  "model",
-  "fault",
-  "config",
-  "progress",
-  "output",
-  "reason",
-  "decision",
-  "secret",
-] as const;
-export type Source = (typeof sources)[number];
+/** What an outsider could read, as text; `content` and `store` are for those who may. */
+export const places = ["logs", "traces", "errors", "metrics", "sinks", "events"] as const;
+export type Place = (typeof places)[number];
 
-export function canary(source: Source): string {
-  return `canary-${source}-7q`;
+export interface Heard extends Readonly<Record<Place | "content" | "store", string>> {
+  /** What the code of tools got when it asked for the key. */
+  readonly used: readonly string[];
 }
-
-/** What an outsider could read, as text. */
-export type Heard = Readonly<Record<Place, string>>;
-export type Place = "logs" | "traces" | "errors" | "metrics" | "sinks" | "events" | "store";
 
 export interface WorldOptions {
   readonly redact: RedactOptions;
   /** Of traces and of the watcher. */
   readonly content: { readonly traces: boolean; readonly events: boolean };
   /** A plain string instead, to show that it would be found. */
-  readonly key: Secret | string;
+  readonly key: Key;
+  readonly store?: StoreDefinition;
+  /** Looks at what the store has written, while it is still open. */
+  readonly look?: () => Promise<void>;
 }
 
-export function foundIn(text: string): readonly Source[] {
-  return sources.filter((source) => text.includes(canary(source))).sort();
+interface World {
+  readonly clock: FakeClock;
+  readonly agents: Cast;
+  readonly thrown: string[];
+  process: TestProcess;
 }
 
-function revealed(key: Secret | string): string {
-  return key instanceof Secret ? key.reveal() : key;
-}
-
-/** Tools of a program that holds a key and is not careful with it. */
-function toolsOf(key: Secret | string, used: string[]) {
-  const lookup = tool({
-    name: "lookup",
-    description: "Looks something up",
-    input: z.object({ q: z.string() }),
-    effect: "pure",
-    execute: ({ q }, { log, report }) => {
-      log(`Looking up ${q}`, { q, key, nested: [{ key }], cause: new Error(`with ${key}`) });
-      report({ at: canary("progress") });
-      report({ key: key as string });
-      used.push(revealed(key));
-      return { found: canary("result") };
-    },
-  });
-  const careless = tool({
-    name: "careless",
-    description: "Returns its key",
-    input: z.object({}),
-    effect: "pure",
-    execute: () => ({ headers: { authorization: key } }),
-  });
-  const broken = tool({
-    name: "broken",
-    description: "Fails",
-    input: z.object({}),
-    effect: "pure",
-    execute: () => {
-      throw new ToolFailure(`${canary("error")} with ${key}`, { cause: { key } });
-    },
-  });
-  const remote = tool({
-    name: "remote",
-    description: "Calls out",
-    input: z.object({}),
-    effect: "idempotent",
-    execute: (_input, { log }) => {
-      log("request", { headers: { Authorization: canary("header"), cookie: `a=${canary("header")}` } });
-      throw new Error(`401 for ${canary("header")}`);
-    },
-  });
-  const hangs = tool({
-    name: "hangs",
-    description: "Never ends",
-    input: z.object({ to: z.string() }),
-    effect: "once",
-    execute: () => new Promise<string>(() => undefined),
-  });
-  return { lookup, careless, broken, remote, hangs };
-}
-
-function agentsOf(
-  { key, content }: WorldOptions,
-  { trace, used }: Heardable,
-): Readonly<Record<string, Agent<unknown>>> {
-  const { lookup, careless, broken, remote, hangs } = toolsOf(key, used);
-  const falls = plugin({
-    name: "falls",
-    config: z.object({ url: z.string(), key: z.union([z.instanceof(Secret), z.string()]) }),
-    create: ({ url, key: own }) => {
-      const fall = (): never => {
-        throw new Error(`cannot reach ${url} with ${own}, ${inspect({ own })}`);
-      };
-      return { hooks: { "before-step": fall, "after-run": fall } };
-    },
-  });
-  const base = { instructions: "Work.", plugins: [tracing({ tracer: trace.tracer, content: content.traces })] };
-  const calls = ["careless", "broken", "remote"].map((name) => ({ tool: name, input: {} }));
-  const asks = {
-    text: canary("model"),
-    calls: [{ tool: "lookup", input: { q: canary("input") } }, ...calls],
-    pieces: 64,
-  };
-  const hanging = scripted([{ calls: [{ tool: "hangs", input: { to: canary("input") } }] }, "Done."]);
-  return {
-    clerk: agent({
-      ...base,
-      name: "clerk",
-      model: scripted([asks, canary("model")]),
-      tools: [lookup, careless, broken, remote],
-    }),
-    typist: agent({
-      ...{ ...base, name: "typist", model: scripted([JSON.stringify({ note: canary("output") })]), sinks: ["crm"] },
-      output: z.object({ note: z.string() }),
-    }),
-    faller: agent({
-      ...{ ...base, name: "faller" },
-      model: scripted([{ error: "model-refused", message: `${canary("fault")}: bad header ${canary("header")}` }]),
-    }),
-    plugged: agent({
-      ...{ ...base, name: "plugged", model: scripted(["Never."]) },
-      plugins: [...base.plugins, falls({ url: canary("config"), key })],
-    }),
-    sleeper: agent({ ...base, name: "sleeper", model: hanging, tools: [hangs] }),
-    crasher: agent({ ...base, name: "crasher", model: hanging, tools: [hangs] }),
-  };
-}
-
-interface Heardable {
-  readonly trace: ReturnType<typeof telemetry>;
-  /** What the code of tools got when it asked for the key. */
-  readonly used: string[];
-}
-
-export async function hear(options: WorldOptions): Promise<Heard & { readonly used: readonly string[] }> {
-  const parts: Heardable = { trace: telemetry(), used: [] };
-  const lines: unknown[] = [];
-  const told: SinkMessage[] = [];
+export async function hear(options: WorldOptions): Promise<Heard> {
+  const { store = memory(), content, key, redact } = options;
+  const [trace, used, lines, told, clock, ids] = [telemetry(), [], [], [], createFakeClock(), countingIds()] as [
+    ReturnType<typeof telemetry>,
+    string[],
+    unknown[],
+    unknown[],
+    FakeClock,
+    ReturnType<typeof countingIds>,
+  ];
   const keep = (...line: unknown[]): void => void lines.push(line);
   const logger: Logger = { warn: keep, note: keep };
   const crm: Sink = { deliver: (message) => void told.push(message) };
-  const [clock, ids, store] = [createFakeClock(), countingIds(), memory()];
-  const agents = agentsOf(options, parts);
-  const settings = { leaseMs: 30_000, pollMs: 1_000, redact: options.redact, sinks: { crm } };
+  const down: Sink = {
+    attempts: 2,
+    deliver: () => Promise.reject(new Error(`${canary("sink")}: 401 for ${canary("header")}`)),
+  };
+  const agents = agentsOf({ key, trace, content: content.traces, used });
+  const settings = { leaseMs: 30_000, pollMs: 10_000, watchPollMs: 10_000, redact, sinks: { crm, down } };
   const boot = (): Promise<TestProcess> =>
     startProcess({ store, agents: Object.values(agents), clock, ids, logger, settings });
-  const first = await boot();
-  const live = listen(first.runtime, options.content.events);
-  const runs = await play(first, agents, clock);
-  const second = await afterCrash(first, boot, clock);
-  const { runtime } = second;
+  const world: World = { clock, agents, thrown: [], process: await boot() };
+  const live = listen(world.process.runtime, content.events);
+  await rest(world);
+  const runs = await play(world);
+  world.process.kill();
+  await clock.advance(120_000);
+  world.process = await boot();
+  await goOn(world);
+  const { runtime } = world.process;
   const all = runs.map((id) => runtime.runs.get(id));
-  const journal = await store.open({ clock, logger });
-  const entries = await Promise.all(
-    runs.map((run) => journal.readRun({ scope: "default" as Scope, run, after: 0, limit: 1_000 })),
-  );
-  const shown = await Promise.all(all.flatMap((run) => [run.status(), run.result(), run.evidence()]));
-  const declared = Object.values(agents).map((each) => runtime.manifest(each));
-  const heard = {
+  for (const run of all) await thrownBy(world, () => run.output());
+  const heard: Heard = {
     logs: written(lines),
-    traces: written(
-      parts.trace.spans().map(({ name, attributes, status, events }) => [name, attributes, status, events]),
-    ),
-    errors: (await Promise.all(all.map(thrownBy))).join("\n"),
+    traces: written(trace.spans().map(({ name, attributes, status, events }) => [name, attributes, status, events])),
+    errors: world.thrown.join("\n"),
     metrics: written(await runtime.metrics()),
     sinks: written(told),
-    events: written([live, await Promise.all(all.map((run) => watched(run, options.content.events)))]),
-    store: written([entries, shown, declared]),
-    used: parts.used,
+    events: written([live, await Promise.all(all.map((run) => watched(run, content.events)))]),
+    content: written(await Promise.all(all.map((run) => watched(run, true)))),
+    store: written(await stored(world, runs, store)),
+    used,
   };
+  await options.look?.();
   await runtime.close();
   return heard;
 }
 
-async function play(
-  { runtime }: TestProcess,
-  agents: Readonly<Record<string, Agent<unknown>>>,
-  clock: FakeClock,
-): Promise<readonly RunId[]> {
+/** What the runs are told, and what is refused. */
+async function play(world: World): Promise<readonly RunId[]> {
+  const { agents, clock } = world;
+  const { runtime } = world.process;
   const started: Run<unknown>[] = [];
-  for (const each of Object.values(agents)) started.push(await runtime.start(each, canary("user")));
-  await rest();
-  const [clerk, , , , sleeper] = started;
-  await clerk?.send(canary("user")).catch(() => undefined);
+  for (const each of Object.values(agents)) {
+    const options = each.context ? { context: { customer: canary("context") } } : {};
+    started.push(await runtime.start(each, canary("user"), options));
+  }
+  for (const customer of [canary("schema"), canary("cause")]) {
+    await thrownBy(world, () => runtime.start(agents.clerk, "Hi", { context: { customer } }));
+  }
+  await rest(world);
+  const [, asker, , , , , sleeper] = started;
+  await asker?.send(canary("sent"));
+  await decide(world);
   await sleeper?.cancel({ reason: canary("reason") });
-  await clock.advance(20_000, rest); // the grace of what was cancelled, and the sinks' turn
+  await clock.advance(40_000, () => rest(world)); // the grace of what was cancelled, and the sinks' turn
   return started.map(({ id }) => id);
 }
 
-/** The last of them is in the middle of a call when its process dies; a person says how it ended. */
-async function afterCrash(
-  first: TestProcess,
-  boot: () => Promise<TestProcess>,
-  clock: FakeClock,
-): Promise<TestProcess> {
-  first.kill();
-  await clock.advance(120_000);
-  const second = await boot();
-  await clock.advance(400_000, rest);
-  for (const ticket of await second.runtime.tickets.list({ status: "open", kind: "unknown-outcome" })) {
+async function decide(world: World): Promise<void> {
+  const open = await world.process.runtime.tickets.list({ status: "open", kind: "approval" });
+  const [first, second, third] = open;
+  if (!first || !second || !third) throw new Error(`${open.length} approvals are open, not 3`);
+  await thrownBy(world, () => first.edit({ q: canary("edit").repeat(9), [canary("edit")]: 1 }));
+  await first.edit({ q: canary("edit") });
+  await second.answer({ said: canary("answer") });
+  await third.reject(canary("reason"));
+}
+
+/** One of them was in the middle of a call when its process died; a person says how it ended. */
+async function goOn(world: World): Promise<void> {
+  const { clock } = world;
+  await clock.advance(60_000, () => rest(world));
+  for (const ticket of await world.process.runtime.tickets.list({ status: "open", kind: "unknown-outcome" })) {
     await ticket.markFailed(canary("decision"));
   }
-  await clock.advance(60_000, rest);
-  return second;
+  await clock.advance(40_000, () => rest(world));
 }
 
 /** A call that hangs is never quiet; everything else is done after so many turns. */
-async function rest(): Promise<void> {
-  for (let turns = 0; turns < 20; turns += 1) await turn();
+async function rest({ process }: World): Promise<void> {
+  for (let turns = 0; turns < 20 || process.storing() > 0; turns += 1) await turn();
 }
 
-async function thrownBy(run: Run<unknown>): Promise<string> {
-  return run.output().then(
-    () => "",
-    (cause: unknown) => `${String(cause)} ${inspect(cause, { depth: 9 })}`,
-  );
+async function thrownBy({ thrown }: World, call: () => Promise<unknown>): Promise<void> {
+  await call().catch((cause: unknown) => {
+    thrown.push(`${String(cause)} ${inspect(cause, { depth: 9, showHidden: true })}`);
+  });
+}
+
+async function stored({ process, agents, clock }: World, runs: readonly RunId[], store: StoreDefinition) {
+  const logger: Logger = { warn: () => undefined, note: () => undefined };
+  const journal = await store.open({ clock, logger });
+  const scope = "default" as Scope;
+  const entries = await Promise.all(runs.map((run) => journal.readRun({ scope, run, after: 0, limit: 1_000 })));
+  const handles = runs.map((run) => process.runtime.runs.get(run));
+  const shown = await Promise.all(handles.flatMap((run) => [run.status(), run.result(), run.evidence()]));
+  const declared = Object.values(agents).map((each) => process.runtime.manifest(each));
+  return [entries, shown, declared];
 }
 
 /** Fills while things happen, with pieces of what is being written; ends with its process. */
@@ -255,9 +166,4 @@ async function watched(run: Run<unknown>, content: boolean): Promise<readonly un
   const seen: unknown[] = [];
   for await (const event of run.watch({ content })) seen.push(event);
   return seen;
-}
-
-/** As a log line, a file or a debugger would have it. */
-function written(value: unknown): string {
-  return `${JSON.stringify(value)} ${inspect(value, { depth: 20, maxArrayLength: null, maxStringLength: null })}`;
 }

@@ -1,0 +1,47 @@
+/** Where words come from, with a canary for each, and how they are looked for. */
+import { inspect } from "node:util";
+
+/** Everything that somebody's words or values can come in by. */
+export const sources = [
+  "user", // the message that starts a run
+  "sent", // one that is sent later
+  "context",
+  "model",
+  "reasoning",
+  "input", // of a tool
+  "result",
+  "progress",
+  "failure", // what a ToolFailure says
+  "thrown", // what any other error of a tool says
+  "cause", // what caused it
+  "stack",
+  "header", // of requests that tools, providers and sinks make
+  "fault", // what a provider answers
+  "config", // of a plugin
+  "state",
+  "added", // to the context, by a plugin
+  "policy", // why it denies
+  "prompt", // what it asks
+  "answer",
+  "edit",
+  "reason", // of a rejection or a cancel
+  "decision", // on a call whose outcome nobody knows
+  "schema", // what a schema says of a value that it refuses
+  "sink", // what a sink throws
+  "output",
+  "secret",
+] as const;
+export type Source = (typeof sources)[number];
+
+export function canary(source: Source): string {
+  return `canary-${source}-7q`;
+}
+
+export function foundIn(text: string): readonly Source[] {
+  return sources.filter((source) => text.includes(canary(source)));
+}
+
+/** As a log line, a file or a debugger would have it: errors with their stacks and causes. */
+export function written(value: unknown): string {
+  return `${JSON.stringify(value)} ${inspect(value, { depth: 30, maxArrayLength: null, maxStringLength: null })}`;
+}
