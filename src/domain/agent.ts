@@ -1,9 +1,10 @@
 /** Agent: the definition. `agent()` takes what this version can do and refuses the rest by name. */
 import { type UsedPlugin, usePlugins } from "./agent-plugins.ts";
+import { isReserved, reservedName } from "./answer-tool.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import { jsonSchemaOf } from "./json-schema.ts";
 import type { DescribedModel } from "./model.ts";
-import { type AgentOutput, readOutput } from "./output.ts";
+import { type AgentOutput, type OutputMode, readOutput } from "./output.ts";
 import type { ConfiguredPlugin } from "./plugin.ts";
 import { asPlugin, isPolicy, type Policy } from "./policy.ts";
 import { isFunction, Problems, shown } from "./problems.ts";
@@ -70,6 +71,11 @@ export interface AgentOptions<
   readonly context?: ContextSchema;
   /** Schema of the final answer, which is text unless said. */
   readonly output?: OutputSchema;
+  /**
+   * How the model is asked for it. native: its provider binds it to the schema; tool: it calls a tool whose input is the
+   * answer; text: it is told the schema in words. The first of these that the model says it has, unless said.
+   */
+  readonly outputMode?: OutputMode;
   /** How often the model is shown what is wrong with an answer that does not fit; 2 unless said. */
   readonly repairs?: number;
   /** How the run ends when the answer is still wrong then; as failed unless said. */
@@ -92,6 +98,7 @@ const optionNames = [
   "tools",
   "context",
   "output",
+  "outputMode",
   "repairs",
   "onInvalid",
   "policy",
@@ -177,6 +184,7 @@ function checkTools(tools: unknown, problems: Problems): void {
     const { spec, code } = (item ?? {}) as Partial<Tool>;
     const name: unknown = spec?.name;
     if (typeof name !== "string" || !code) problems.add(`tools[${index}]: must come from tool({ … })`);
+    else if (isReserved(name)) problems.add(`tools[${index}]: ${name}: ${reservedName}`);
     else if (names.has(name)) problems.add(`tools[${index}]: the name ${name} is used twice`);
     else names.add(name);
   }

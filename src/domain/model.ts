@@ -20,9 +20,12 @@ export interface ModelDescription {
   readonly model: string;
   /** What it can read; text unless said. */
   readonly accepts?: readonly Modality[];
-  /** False: it cannot call tools, so an agent with tools is refused. */
+  /**
+   * False: it cannot call tools, so an agent with tools is refused. True: it gives a typed answer by calling one, unless it
+   * can be bound.
+   */
   readonly toolCalls?: boolean;
-  /** It can be bound to a JSON Schema; otherwise it is asked in words. */
+  /** It can be bound to a JSON Schema: its provider reads `output` of a request. */
   readonly structuredOutput?: boolean;
   /** Needed for a budget in money. */
   readonly prices?: ModelPrices;

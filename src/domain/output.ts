@@ -5,15 +5,23 @@
  * O1 A value is told as output only after its `output-validated` entry; what did not pass is never told as output.
  * O2 A candidate that does not fit is shown to the model with its problems, as often as `repairs` says, and no more.
  */
+import { answerTool } from "./answer-tool.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
-import { messageOf, shortened, toJson } from "./json.ts";
 import { jsonSchemaOf } from "./json-schema.ts";
-import { isFunction, type Problems } from "./problems.ts";
-import { isStandardSchema, type StandardSchema, showIssues } from "./standard-schema.ts";
+import type { DescribedModel } from "./model.ts";
+import type { Problems } from "./problems.ts";
+import { isStandardSchema, type StandardSchema } from "./standard-schema.ts";
+
+/**
+ * How the model is asked for it. native: the provider binds the model to the schema; tool: the model calls a tool whose
+ * input is the answer; text: it is told the schema in words. The check is the same.
+ */
+export type OutputMode = "native" | "tool" | "text";
 
 /** What an agent declares of its output. */
 export interface OutputSpec {
   readonly schema: JsonObject;
+  readonly mode: OutputMode;
   /** How often the model is shown what is wrong with its answer. */
   readonly repairs: number;
   /** How the run ends when it is still wrong then: as failed, or as stopped. */
@@ -31,6 +39,8 @@ export type OutputReport =
 
 interface OutputOptions {
   readonly output?: unknown;
+  readonly outputMode?: unknown;
+  readonly model?: unknown;
   readonly repairs?: unknown;
   readonly onInvalid?: unknown;
 }
@@ -44,66 +54,50 @@ export function readOutput(options: OutputOptions | undefined, problems: Problem
   problems.oneOf("onInvalid", ["fail", "stop"]);
   const { output, repairs = defaultRepairs, onInvalid = "fail" } = options ?? {};
   if (!isStandardSchema(output)) {
-    for (const name of ["repairs", "onInvalid"] as const) {
+    for (const name of ["outputMode", "repairs", "onInvalid"] as const) {
       if (output === undefined && options?.[name] !== undefined) problems.add(`${name}: needs output`);
     }
     return undefined;
   }
   const schema = jsonSchemaOf(output, "output", problems);
+  const mode = modeFor(options?.outputMode, options?.model, problems);
   return {
     schema: output,
-    spec: { schema, repairs: repairs as number, onInvalid: onInvalid as OutputSpec["onInvalid"] },
+    spec: { schema, mode, repairs: repairs as number, onInvalid: onInvalid as OutputSpec["onInvalid"] },
   };
 }
 
-/** What the candidate comes to. A schema that throws has refused it. */
-export function checkOutput(schema: StandardSchema, text: string): OutputReport | Promise<OutputReport> {
-  const parsed = parse(text);
-  if (!parsed.ok) return { valid: false, problems: [parsed.problem] };
-  try {
-    const result = schema["~standard"].validate(parsed.value);
-    return isPromise(result) ? Promise.resolve(result).then(report, threw) : report(result);
-  } catch (cause) {
-    return threw(cause);
+/**
+ * The strongest way that the model says it has. One that says nothing is asked for text: every model writes text, and one
+ * that is offered a tool it cannot call gives no answer at all.
+ */
+function modeFor(given: unknown, model: unknown, problems: Problems): OutputMode {
+  problems.oneOf("outputMode", ["native", "tool", "text"]);
+  const { structuredOutput, toolCalls } = (model as Partial<DescribedModel> | null | undefined)?.description ?? {};
+  if (given === "native" && structuredOutput !== true)
+    problems.add("outputMode: native needs a model with structuredOutput; nothing would bind this one to the schema");
+  if (given === "tool" && toolCalls === false) problems.add("outputMode: the model cannot call tools");
+  if (given !== undefined) return given as OutputMode;
+  if (structuredOutput === true) return "native";
+  return toolCalls === true ? "tool" : "text";
+}
+
+/** What the model is told of how to answer; nothing where it is bound. */
+export function outputHint({ schema, mode }: OutputSpec): string | undefined {
+  switch (mode) {
+    case "native":
+      return undefined;
+    case "tool":
+      return `Give your final answer by calling ${answerTool}, alone and once. Text is not taken as the answer.`;
+    default:
+      return `Give your final answer as JSON and nothing else. It must fit this JSON Schema:\n${JSON.stringify(schema)}`;
   }
 }
 
-function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
-  return isFunction((value as { then?: unknown } | null)?.then);
-}
-
-type Result = Awaited<ReturnType<StandardSchema["~standard"]["validate"]>>;
-
-function report(result: Result): OutputReport {
-  if (result.issues) return { valid: false, problems: [shortened(showIssues(result.issues))] };
-  const json = toJson(result.value);
-  if (json.ok) return { valid: true, value: json.value };
-  return { valid: false, problems: [`What the schema makes of it is not JSON at ${json.path}: ${json.problem}`] };
-}
-
-function threw(cause: unknown): OutputReport {
-  return { valid: false, problems: [`Checking it threw: ${messageOf(cause)}`] };
-}
-
-const fence = /^```[a-zA-Z]*\n([\s\S]*)\n```$/;
-
-/** JSON, or JSON in one code fence, as models like to write it. */
-function parse(
-  text: string,
-): { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string } {
-  const trimmed = text.trim();
-  try {
-    return { ok: true, value: JSON.parse(fence.exec(trimmed)?.[1] ?? trimmed) };
-  } catch (cause) {
-    return { ok: false, problem: `It is not JSON: ${messageOf(cause)}` };
-  }
-}
-
-/** What a model that cannot be bound to a schema is told. */
-export function outputHint({ schema }: OutputSpec): string {
-  return `Give your final answer as JSON and nothing else. It must fit this JSON Schema:\n${JSON.stringify(schema)}`;
-}
-
-export function repairRequest(problems: readonly string[]): string {
-  return `Your answer does not fit the schema: ${problems.join("; ")}. Answer again, with JSON that fits and nothing else.`;
+export function repairRequest(problems: readonly string[], { mode }: OutputSpec): string {
+  const again =
+    mode === "tool"
+      ? `Call ${answerTool} with an answer that fits`
+      : "Answer again, with JSON that fits and nothing else";
+  return `Your answer does not fit the schema: ${problems.join("; ")}. ${again}.`;
 }

@@ -1,4 +1,5 @@
 /** Tool: `ToolSpec` (data, part of the manifest) and its code. `tool()` refuses every wrong option at once. */
+import { isReserved, reservedName } from "./answer-tool.ts";
 import { type ApprovalTerms, termsProblems } from "./approval.ts";
 import type { CallId, RunId, ThreadId } from "./ids.ts";
 import { carries, type JsonObject, type JsonValue } from "./json.ts";
@@ -153,6 +154,7 @@ function checkTool(options: ErasedOptions, problems: Problems): void {
     (name) => typeof name === "string" && toolNamePattern.test(name),
     `must match ${toolNamePattern}`,
   );
+  if (typeof options?.name === "string" && isReserved(options.name)) problems.add(`name: ${reservedName}`);
   problems.check("description", (text) => typeof text === "string" && text.length > 0, "must be a non-empty string");
   problems.check("input", isStandardSchema, "must be a Standard Schema, for example z.object({ … })");
   problems.optional("version", (text) => typeof text === "string" && text.length > 0, "must be a non-empty string");

@@ -1,8 +1,10 @@
 /** Moves the tool calls of a step, each on its own: judge, ask, intend, close what was lost, conclude. */
 import { errorResult } from "../domain/apply-call.ts";
+import { isAnswer } from "../domain/candidate.ts";
 import type { FinishReason } from "../domain/entry.ts";
 import { isOffered } from "../domain/plugin-state.ts";
 import type { CallState, OpenAttempt } from "../domain/run-state.ts";
+import { moveAnswer } from "./answer-call.ts";
 import { act, type Draft, resume } from "./draft.ts";
 import { intendCall } from "./intend.ts";
 import { pass } from "./moments.ts";
@@ -27,7 +29,7 @@ export function concludeCalls(draft: Draft): void {
 function moveCall(draft: Draft, call: CallState | undefined): boolean {
   switch (call?.status) {
     case "proposed":
-      return judge(draft, call);
+      return isAnswer(call, draft.at.output) ? moveAnswer(draft, call, cutOf(draft)) : judge(draft, call);
     case "asked":
       if (!ticketOf(draft, call)) openAsk(draft, call);
       return false;
@@ -71,15 +73,20 @@ function judge(draft: Draft, call: CallState): boolean {
   return false;
 }
 
-/** What needs no look at the tool. A reply that was cut may have cut its calls too: none of them runs. */
+/** What needs no look at the tool. */
 function refusalOf(draft: Draft, call: CallState): string | undefined {
-  const last = draft.state.step?.model.last;
-  const finish = last?.kind === "done" ? last.finish : undefined;
-  if (finish && !wholeFinishes.includes(finish)) {
-    return `The reply ended by ${finish}, so its calls may be incomplete; none of them was run`;
-  }
+  const cut = cutOf(draft);
+  if (cut !== undefined) return cut;
   if (call.input.kind === "text") return `The input is not JSON: ${call.input.problem}`;
   return isHidden(draft, call) ? `There is no tool ${call.tool} in this step` : undefined;
+}
+
+/** A reply that was cut may have cut its calls too: none of them runs. */
+function cutOf({ state }: Draft): string | undefined {
+  const last = state.step?.model.last;
+  const finish = last?.kind === "done" ? last.finish : undefined;
+  if (!finish || wholeFinishes.includes(finish)) return undefined;
+  return `The reply ended by ${finish}, so its calls may be incomplete; none of them was run`;
 }
 
 /** Only by these a reply is known to be whole. */

@@ -1,12 +1,13 @@
 /** Moves a run that goes on: the step's model call, its tool calls, its end, the next step. */
 import { errorResult } from "../domain/apply-call.ts";
+import { isAnswer } from "../domain/candidate.ts";
 import type { FinishReason } from "../domain/entry.ts";
 import type { PluginState } from "../domain/plugin-state.ts";
 import type { Outcome } from "../domain/run.ts";
 import type { StepState } from "../domain/run-state.ts";
 import { engine } from "../domain/ticket.ts";
 import { advanceCalls, concludeCalls } from "./advance-calls.ts";
-import { judgeOutput, withoutOutput } from "./check-output.ts";
+import { hasGivenUp, judgeOutput, withoutOutput } from "./check-output.ts";
 import { act, type Draft, resume, wakeBy } from "./draft.ts";
 import { type Ending, urgentEnd } from "./finish.ts";
 import { intendModel, isHeld } from "./intend.ts";
@@ -39,7 +40,8 @@ export function advance(draft: Draft): Ending | undefined {
   const outcome = judgeOutput(draft, ending.outcome);
   if (outcome === "asked") return undefined;
   if (outcome === "repair") return beginStep(draft);
-  if (outcome.kind === "completed" && !pass(draft, "before-end", { outcome })) return undefined;
+  if (outcome.kind !== "completed") return { ...ending, outcome };
+  if (!pass(draft, "before-end", { outcome })) return undefined;
   if (draft.state.plugins.goesOn) return beginStep(draft);
   return { ...ending, outcome };
 }
@@ -108,8 +110,9 @@ function afterStep(draft: Draft): Ending | undefined {
   const { last } = step.model;
   const finish = last?.kind === "done" ? last.finish : undefined;
   // What was filtered or broken off is no basis to go on from, whatever it asked for.
-  const hasMore = step.calls.length > 0 || inbox.length > 0 || plugins.goesOn;
-  if (!brokenFinishes.includes(finish) && hasMore) return undefined;
+  const hasCalled = step.calls.some((call) => !isAnswer(call, draft.at.output));
+  const hasMore = hasCalled || inbox.length > 0 || plugins.goesOn;
+  if (!brokenFinishes.includes(finish) && hasMore && !hasGivenUp(draft)) return undefined;
   return ending(draft, naturalOutcome(finish));
 }
 

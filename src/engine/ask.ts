@@ -124,7 +124,7 @@ export function momentOf(
   by: { readonly stage: Stage; readonly signal: () => AbortSignal },
 ): Moment {
   const { stage, signal } = by;
-  const { transcript, pluginRun, toolNames } = stage;
+  const { transcript, pluginRun, toolNames, boundAgent } = stage;
   return {
     ...about,
     run: pluginRun,
@@ -132,6 +132,7 @@ export function momentOf(
     now: pluginRun.now(),
     signal,
     tools: toolNames,
+    output: boundAgent.output?.spec,
     messages: transcript.fixed(entries),
   };
 }

@@ -10,6 +10,7 @@ import type { ModelRequest } from "../ports/provider.ts";
 import { observe } from "./ask.ts";
 import { openAssembly, type Reply } from "./assemble-reply.ts";
 import { transformed, withContextMessages, withSystem } from "./context.ts";
+import type { BoundAgent } from "./deps.ts";
 import type { LiveMessage, LivePlace, Piece } from "./live.ts";
 import { classifyModelError } from "./retry.ts";
 import { settleWithin } from "./settle-within.ts";
@@ -113,18 +114,27 @@ function requestOf({ order, state, stage }: ModelCall): ModelRequest {
     step: order.step,
     attempt: order.attempt,
     instructions: withOutput(withSystem(instructions, context), agent),
-    ...(agent.output ? { output: { schema: agent.output.spec.schema } } : {}),
+    ...nativeOutput(agent),
     messages: withContextMessages(transcript.window(), context, state),
-    tools: agent.shown.filter(({ name }) => isOffered(name, changes)),
+    tools: [...agent.shown.filter(({ name }) => isOffered(name, changes)), ...answerTools(agent)],
     ...(settings === undefined ? {} : { settings }),
     ...(order.maxOutputTokens === undefined ? {} : { maxOutputTokens: order.maxOutputTokens }),
   };
 }
 
+function nativeOutput({ output }: BoundAgent): Pick<ModelRequest, "output"> {
+  return output?.spec.mode === "native" ? { output: { schema: output.spec.schema } } : {};
+}
+
+/** Plugins choose among the agent's tools; how it answers is not theirs to take away. */
+function answerTools({ output }: BoundAgent): ModelRequest["tools"] {
+  return output?.tool ? [output.tool] : [];
+}
+
 /** Only words: what binds the answer is the check at the end. */
-function withOutput(instructions: string, { output, model }: Stage["boundAgent"]): string {
-  if (!output || model.description.structuredOutput) return instructions;
-  return `${instructions}\n\n${outputHint(output.spec)}`;
+function withOutput(instructions: string, { output }: BoundAgent): string {
+  const hint = output && outputHint(output.spec);
+  return hint === undefined ? instructions : `${instructions}\n\n${hint}`;
 }
 
 function malformed(call: ModelCall, what: string): HoldfastError {

@@ -1,6 +1,7 @@
 /** The answer as the run's output: asked about, written down, repaired in bounds (O1, O2). */
+import { candidateIn, isAnswer } from "../domain/candidate.ts";
 import type { MessageId } from "../domain/ids.ts";
-import { textOf } from "../domain/message.ts";
+import type { Message } from "../domain/message.ts";
 import { type OutputReport, repairRequest } from "../domain/output.ts";
 import type { Outcome } from "../domain/run.ts";
 import type { RunState } from "../domain/run-state.ts";
@@ -16,19 +17,29 @@ import type { CheckOrder, Fact } from "./work.ts";
  */
 export function judgeOutput(draft: Draft, natural: Outcome): Outcome | "asked" | "repair" {
   const { output } = draft.at;
-  const { step, invalidOutputs } = draft.state;
+  const { step } = draft.state;
   if (!output || !step) return natural;
   const { report } = step;
   if (!report) {
-    resume(draft);
-    draft.start.push({ kind: "check-output", step: step.step });
+    askAbout(draft, step.step);
     return "asked";
   }
   if (report.valid) return natural;
-  if (invalidOutputs <= output.repairs) return "repair";
+  if (!hasGivenUp(draft)) return "repair";
   const message = `The answer does not fit after ${output.repairs} repairs: ${report.problems.join("; ")}`;
   if (output.onInvalid === "stop") return { kind: "stopped", code: "output-invalid", detail: message };
   return { kind: "failed", error: { code: "output-invalid", message }, retry: "never" };
+}
+
+/** Several answers of one reply are one question. */
+export function askAbout(draft: Draft, step: number): void {
+  resume(draft);
+  if (!draft.start.some(({ kind }) => kind === "check-output")) draft.start.push({ kind: "check-output", step });
+}
+
+/** O2: the last answer that the model had left does not fit. Nothing makes it answer again. */
+export function hasGivenUp({ state, at }: Pick<Draft, "state" | "at">): boolean {
+  return state.step?.report?.valid === false && state.invalidOutputs > (at.output?.repairs ?? 0);
 }
 
 /** A plugin may end the run as completed only with an output that has passed. */
@@ -42,13 +53,12 @@ export function checkAnswer(order: CheckOrder, { state, entries }: Standing, sta
   const fact = (report: OutputReport): Fact => ({ kind: "output-checked", step: order.step, report });
   const { output } = stage.boundAgent;
   if (!output) return fact({ valid: false, problems: ["The agent has no output any more"] });
-  const report = output.check(answerIn(state, stage.transcript.fixed(entries)()));
+  const report = output.check(candidateIn(replyIn(state, stage.transcript.fixed(entries)()), output.spec));
   return isAwaitable(report) ? inTime(Promise.resolve(report), stage).then(fact) : fact(report);
 }
 
-function answerIn(state: RunState, messages: ReturnType<Stage["transcript"]["window"]>): string {
-  const answer = messages.findLast(({ role }) => role === "assistant");
-  return answer && state.answer !== undefined ? textOf(answer) : "";
+function replyIn(state: RunState, messages: ReturnType<Stage["transcript"]["window"]>): Message | undefined {
+  return state.answer === undefined ? undefined : messages.findLast(({ role }) => role === "assistant");
 }
 
 async function inTime(report: Promise<OutputReport>, stage: Stage): Promise<OutputReport> {
@@ -58,17 +68,18 @@ async function inTime(report: Promise<OutputReport>, stage: Stage): Promise<Outp
   return { valid: false, problems: [`Checking it did not end within ${phaseTimeoutMs} ms`] };
 }
 
-/** The report, and with it what the model is told if it may try again. */
+/** The report, and with it what the model is told if it may try again. An answer that was called is told by its result. */
 export function takeReport(draft: Draft, { step: number, report }: Extract<Fact, { kind: "output-checked" }>): void {
   const { step, created } = draft.state;
   if (step?.step !== number || step.report) return;
   act(draft, { type: "output-validated", step: number, report });
-  if (report.valid || draft.state.invalidOutputs > (draft.at.output?.repairs ?? 0)) return;
+  const { output } = draft.at;
+  if (report.valid || !output || hasGivenUp(draft) || step.calls.some((call) => isAnswer(call, output))) return;
   const { run } = created.identity;
   const message = {
     id: `${run}.${number}.repair` as MessageId,
     role: "user" as const,
-    parts: [{ type: "text" as const, text: repairRequest(report.problems) }],
+    parts: [{ type: "text" as const, text: repairRequest(report.problems, output) }],
     visibility: "internal" as const,
     producer: { run, step: number },
   };

@@ -1,5 +1,6 @@
 /** What the engine needs of the outside. All of it comes through ports (L11). */
 
+import type { Candidate } from "../domain/candidate.ts";
 import type { DeclaredManifest } from "../domain/declared-manifest.ts";
 import type { Fingerprint } from "../domain/ids.ts";
 import type { JsonValue } from "../domain/json.ts";
@@ -33,7 +34,9 @@ export interface BoundAgent {
 
 export interface BoundOutput {
   readonly spec: OutputSpec;
-  readonly check: (text: string) => OutputReport | Promise<OutputReport>;
+  /** Shown beside the agent's own, in tool mode only. */
+  readonly tool?: ModelTool;
+  readonly check: (candidate: Candidate) => OutputReport | Promise<OutputReport>;
 }
 
 export interface RunToBind {

@@ -8,8 +8,11 @@ const charactersPerToken = 3;
 /** Instructions may be a function, and plugins add to them: a flat guess. */
 const instructionsTokens = 500;
 
-export function estimateInput({ shown }: Pick<BoundAgent, "shown">, messages: readonly Message[]): number {
-  let characters = sizeOf(shown);
+export function estimateInput(
+  { shown, output }: Pick<BoundAgent, "shown" | "output">,
+  messages: readonly Message[],
+): number {
+  let characters = sizeOf(shown) + (output ? sizeOf(output.spec.schema) : 0);
   for (const message of messages) characters += sizeOf(message.parts);
   return Math.ceil(characters / charactersPerToken) + instructionsTokens;
 }

@@ -1,7 +1,9 @@
 /** What a hook sees of a moment. Built as it is looked at, from things that do not change any more. */
+import { isAnswer } from "../domain/candidate.ts";
 import { frozen } from "../domain/frozen.ts";
 import type { JsonValue } from "../domain/json.ts";
 import { type CallResult, callsOf, type Message } from "../domain/message.ts";
+import type { OutputSpec } from "../domain/output.ts";
 import type { Phase } from "../domain/phase.ts";
 import type {
   CallPhaseView,
@@ -29,6 +31,8 @@ export interface Moment {
   /** Made when somebody asks for it. */
   readonly signal: () => AbortSignal;
   readonly tools: readonly string[];
+  /** By which an answer is told from a call: plugins see calls of tools only. */
+  readonly output: OutputSpec | undefined;
   /** The same each time. */
   readonly messages: () => readonly Message[];
   /** after-tool: what the tool answered. */
@@ -91,7 +95,9 @@ export class HookView implements PhaseView, Omit<DecisionView, keyof PhaseView> 
     return this.#moment.tools;
   }
   get calls(): readonly CallView[] {
-    return frozen((this.#moment.state.step?.calls ?? []).map((call) => this.#callView(call)));
+    const { state, output } = this.#moment;
+    const calls = (state.step?.calls ?? []).filter((call) => !isAnswer(call, output));
+    return frozen(calls.map((call) => this.#callView(call)));
   }
   get signal(): AbortSignal {
     return this.#moment.signal();

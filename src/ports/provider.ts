@@ -23,7 +23,7 @@ export interface ModelRequest {
   readonly tools: readonly ModelTool[];
   /** The longest answer that the run's budget pays for. */
   readonly maxOutputTokens?: number;
-  /** The schema that the final answer has to fit; calls of tools are not bound by it. */
+  /** The schema that the model is to be bound to in its final answer; calls of tools are not. Only with `structuredOutput`. */
   readonly output?: { readonly schema: JsonObject };
   /** What plugins set for this call, by the provider's own names (temperature and the like). */
   readonly settings?: JsonObject;

@@ -1,15 +1,17 @@
 /** An agent's code behind the ports the engine calls: its model, and its tools as a ToolRunner. */
 import type { Agent, OnUpgrade } from "../domain/agent.ts";
+import { answerToolFor } from "../domain/answer-tool.ts";
+import { checkCandidate } from "../domain/candidate.ts";
 import type { DeclaredManifest } from "../domain/declared-manifest.ts";
 import type { Verdict } from "../domain/entry.ts";
 import { ToolFailure } from "../domain/errors.ts";
 import { carries, type JsonValue, messageOf, shortened } from "../domain/json.ts";
 import { declare, declaredTools } from "../domain/manifest.ts";
-import { checkOutput } from "../domain/output.ts";
+import type { AgentOutput } from "../domain/output.ts";
 import { restoreAgent, type SchemaMaker } from "../domain/restore-agent.ts";
 import { type SchemaResult, showIssues } from "../domain/standard-schema.ts";
 import type { Tool, ToolSpec } from "../domain/tool.ts";
-import type { BoundAgent } from "../engine/deps.ts";
+import type { BoundAgent, BoundOutput } from "../engine/deps.ts";
 import { isAwaitable } from "../engine/whenever.ts";
 import type { Model } from "../ports/provider.ts";
 import type { JudgedCall, ToolRunner } from "../ports/tool-runner.ts";
@@ -49,10 +51,15 @@ function boundParts(agent: Agent<unknown>): BoundAgent {
     model: agent.model as Model,
     tools: createToolRunner(agent.tools),
     plugins: createPluginRunner(agent),
-    ...(output ? { output: { spec: output.spec, check: (text) => checkOutput(output.schema, text) } } : {}),
+    ...(output ? { output: boundOutput(output) } : {}),
     shown: declaredTools(agent).map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
     instructions: typeof instructions === "function" ? instructions : () => instructions,
   };
+}
+
+function boundOutput({ spec, schema }: AgentOutput): BoundOutput {
+  const tool = spec.mode === "tool" ? { tool: answerToolFor(spec.schema) } : {};
+  return { spec, ...tool, check: (candidate) => checkCandidate(schema, candidate) };
 }
 
 export function createToolRunner(tools: readonly Tool[]): ToolRunner {

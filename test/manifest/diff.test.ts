@@ -46,6 +46,7 @@ test("runs.diff says in words what differs between what two runs ran with, and n
     ["plugins[limit].config.most", "the config of plugin limit"],
     ["tools[look].name", "tool look"],
     ["output.schema", "the output schema"],
+    ["output.mode", "how the model is asked for the output"],
     ["output.repairs", "how often an answer that does not fit is repaired"],
     ["output.onInvalid", "how a run ends whose answer never fits"],
     ["plugins", "the order in which plugins are asked"],

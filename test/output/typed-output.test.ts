@@ -1,29 +1,16 @@
 /** O1, O2: the output is what was validated, and what was not is nobody's output. */
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { agent, jsonSchema, memory, plugin, type RunEvent, tool } from "../../src/index.ts";
+import { agent, jsonSchema, memory, plugin, tool } from "../../src/index.ts";
 import type { ModelRequest } from "../../src/ports/provider.ts";
 import { type ScriptedAnswer, scripted, testRuntime } from "../../src/testing.ts";
+import { output, play } from "./play.ts";
 
-const output = z.object({ note: z.string(), cents: z.number().int() });
 const good = '{"note":"refunded","cents":5}';
 const bad = '{"note":"refunded","cents":"five"}';
 
 function support(answers: readonly ScriptedAnswer[], options: object = {}) {
   return agent({ name: "support", model: scripted(answers), instructions: "Help.", output, ...options });
-}
-
-async function play(one: ReturnType<typeof support>) {
-  await using t = await testRuntime({ agents: [one] });
-  const run = await t.runtime.start(one, "go");
-  const result = await run.result();
-  const events: RunEvent[] = [];
-  for await (const event of run.watch()) if ("seq" in event) events.push(event);
-  return {
-    result,
-    events,
-    reports: events.flatMap((event) => (event.type === "output-validated" ? [event.report] : [])),
-  };
 }
 
 test("an answer that fits is the typed output, recorded before the run ends", async () => {
@@ -114,21 +101,6 @@ test("a schema that throws or hangs refuses the answer", async () => {
   const result = run.result();
   await t.advance("10m");
   expect(await result).toMatchObject({ outcome: "failed", error: { code: "output-invalid" } });
-});
-
-test("a model that cannot be bound is told the schema in words; one that can gets it as data only", async () => {
-  const requests: ModelRequest[] = [];
-  const model = scripted([
-    (request) => {
-      requests.push(request);
-      return good;
-    },
-  ]);
-  await play(support([], { model }));
-  await play(support([], { model: { ...model, description: { ...model.description, structuredOutput: true } } }));
-  expect(requests[0]?.instructions).toContain("JSON Schema");
-  expect(requests[1]?.instructions).toBe("Help.");
-  for (const request of requests) expect(request.output?.schema).toMatchObject({ type: "object" });
 });
 
 test("the output survives a restart between the report and the end", async () => {

@@ -56,6 +56,7 @@ export const agentRows: Rows = {
     { context: z.object({ who: z.string().default("ada") }), instructions: (context) => JSON.stringify(context) },
   ),
   "agent.output": row(wrong, {}, typed),
+  "agent.outputMode": row(wrong, typed, { ...typed, outputMode: "tool" }),
   "agent.repairs": row(wrong, typed, { ...typed, repairs: 1 }),
   "agent.onInvalid": row(wrong, typed, { ...typed, onInvalid: "stop" }),
   "agent.plugins": row(withAgent, {}, { plugins: [noting()] }),

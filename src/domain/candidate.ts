@@ -1,0 +1,80 @@
+/** A candidate for the output: what a reply offers as the final answer, and what comes of checking it. */
+import { answerIn, answerTool, wrapper } from "./answer-tool.ts";
+import { carries, type JsonValue, messageOf, shortened, toJson } from "./json.ts";
+import { callsOf, type Message, textOf } from "./message.ts";
+import type { OutputReport, OutputSpec } from "./output.ts";
+import { isFunction } from "./problems.ts";
+import { type StandardSchema, showIssues } from "./standard-schema.ts";
+
+export type Candidate =
+  | { readonly kind: "value"; readonly value: JsonValue }
+  /** Nothing that could be checked. */
+  | { readonly kind: "none"; readonly problem: string };
+
+/** Whether a call is an answer, and so no effect. Without the tool mode the name is that of no tool, like any other. */
+export function isAnswer({ tool }: { readonly tool: string }, output: OutputSpec | undefined): boolean {
+  return output?.mode === "tool" && tool === answerTool;
+}
+
+/** An answer is given in one way only: by the answer tool in tool mode, else as text. */
+export function candidateIn(reply: Message | undefined, output: OutputSpec): Candidate {
+  if (!reply) return none("There is no answer");
+  return output.mode === "tool" ? calledIn(reply, output) : textIn(textOf(reply));
+}
+
+function none(problem: string): Candidate {
+  return { kind: "none", problem };
+}
+
+function calledIn(reply: Message, output: OutputSpec): Candidate {
+  const [call, ...more] = callsOf(reply).filter((each) => isAnswer(each, output));
+  if (!call) return none(`It was given as text and not by calling ${answerTool}`);
+  if (more.length > 0) return none(`It was given ${more.length + 1} times; one answer is wanted`);
+  if (call.input.kind === "text") return none(`It is not JSON: ${call.input.problem}`);
+  // A copy: a schema that changes what it checks does not change what the model has said.
+  const value = answerIn(output.schema, JSON.parse(JSON.stringify(call.input.value)));
+  return value === undefined
+    ? none(`It must be an object with "${wrapper}" and nothing else`)
+    : { kind: "value", value };
+}
+
+const fence = /^```[a-zA-Z]*\n([\s\S]*)\n```$/;
+
+/** JSON, or JSON in one code fence, as models like to write it. */
+function textIn(text: string): Candidate {
+  const trimmed = text.trim();
+  try {
+    return { kind: "value", value: JSON.parse(fence.exec(trimmed)?.[1] ?? trimmed) };
+  } catch (cause) {
+    return none(`It is not JSON: ${messageOf(cause)}`);
+  }
+}
+
+/** What the candidate comes to. A schema that throws has refused it. */
+export function checkCandidate(schema: StandardSchema, candidate: Candidate): OutputReport | Promise<OutputReport> {
+  if (candidate.kind === "none") return { valid: false, problems: [candidate.problem] };
+  try {
+    const result = schema["~standard"].validate(candidate.value);
+    return isPromise(result) ? Promise.resolve(result).then(report).catch(threw) : report(result);
+  } catch (cause) {
+    return threw(cause);
+  }
+}
+
+function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
+  return isFunction((value as { then?: unknown } | null)?.then);
+}
+
+type Result = Awaited<ReturnType<StandardSchema["~standard"]["validate"]>>;
+
+function report(result: Result): OutputReport {
+  if (result.issues) return { valid: false, problems: [shortened(showIssues(result.issues))] };
+  if (!carries(result, "value")) throw new TypeError("The schema gave neither a value nor issues");
+  const json = toJson(result.value);
+  if (json.ok) return { valid: true, value: json.value };
+  return { valid: false, problems: [`What the schema makes of it is not JSON at ${json.path}: ${json.problem}`] };
+}
+
+function threw(cause: unknown): OutputReport {
+  return { valid: false, problems: [`Checking it threw: ${messageOf(cause)}`] };
+}
