@@ -10,6 +10,7 @@ import type { CallId, EffectId, Fingerprint, InputId, MessageId, RunId, TicketId
 import type { JsonValue } from "./json.ts";
 import type { Amount } from "./ledger.ts";
 import type { CallErrorCode, CallResult, Message } from "./message.ts";
+import type { AnsweredBy } from "./model.ts";
 import type { OutputReport } from "./output.ts";
 import type { Phase } from "./phase.ts";
 import type { ManifestRef, Outcome, RunBudget, RunIdentity, RunRequest, Usage } from "./run.ts";
@@ -96,6 +97,8 @@ export type Settled =
       readonly usage?: Usage;
       readonly finish?: FinishReason;
       readonly cost?: Amount;
+      /** Of a model that stands for several: the one that answered. */
+      readonly answeredBy?: AnsweredBy;
     }
   | { readonly kind: "failed"; readonly error: ErrorRecord; readonly retry: RetryClass; readonly retryAt?: number }
   | { readonly kind: "refused"; readonly code: CallErrorCode; readonly message: string }

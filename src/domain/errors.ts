@@ -1,4 +1,4 @@
-/** The error catalogue: one class, one table. `retry` is read in engine/retry.ts and nowhere else. */
+/** The error catalogue: one class, one table. `retry` is read in engine/retry.ts, and in model-error.ts for pools. */
 import { carries } from "./json.ts";
 
 export type RetryClass = "never" | "later" | "reload";

@@ -1,4 +1,5 @@
 /** The model as a definition sees it: something that describes itself. Calling it is the provider port's matter. */
+import { shortened } from "./json.ts";
 
 /** In US dollars per million tokens. */
 export interface ModelPrices {
@@ -33,6 +34,32 @@ export interface ModelDescription {
   readonly contextWindow?: number;
   /** The most tokens that one answer can have. */
   readonly maxOutputTokens?: number;
+}
+
+/** Which of several models an answer came from. */
+export interface AnsweredBy {
+  readonly provider: string;
+  readonly model: string;
+}
+
+export interface PricedAnswerer extends AnsweredBy {
+  readonly prices?: ModelPrices;
+}
+
+/** What one of several models says of itself with its answer; undefined when that names no model. */
+export function readAnsweredBy(said: unknown): PricedAnswerer | undefined {
+  const { provider, model, prices } = (said ?? {}) as Partial<ModelDescription>;
+  if (typeof provider !== "string" || typeof model !== "string") return undefined;
+  const names = { provider: shortened(provider), model: shortened(model) };
+  return isPrices(prices) ? { ...names, prices } : names;
+}
+
+function isPrices(prices: unknown): prices is ModelPrices {
+  const { inputPerMillion, outputPerMillion, cacheReadPerMillion, cacheWritePerMillion } = (prices ??
+    {}) as Partial<ModelPrices>;
+  const isPrice = (price: unknown): boolean => Number.isFinite(price) && Number(price) >= 0;
+  const more = [cacheReadPerMillion, cacheWritePerMillion].filter((price) => price !== undefined);
+  return [inputPerMillion, outputPerMillion, ...more].every(isPrice);
 }
 
 export interface DescribedModel {

@@ -3,6 +3,7 @@ import type { FinishReason } from "../domain/entry.ts";
 import { callId } from "../domain/ids.ts";
 import { messageOf, shortened, toJson } from "../domain/json.ts";
 import type { CallInput, Part, PartMetadata, ReasoningPart, TextPart } from "../domain/message.ts";
+import { type PricedAnswerer, readAnsweredBy } from "../domain/model.ts";
 import { readUsage, type Usage } from "../domain/run.ts";
 import type { ModelPart } from "../ports/provider.ts";
 import type { LivePlace } from "./live.ts";
@@ -14,6 +15,7 @@ export interface Reply {
   readonly parts: readonly Part[];
   readonly finish: FinishReason;
   readonly usage?: Usage;
+  readonly answeredBy?: PricedAnswerer;
 }
 
 export interface Assembly {
@@ -54,7 +56,13 @@ export function openAssembly(place: Pick<LivePlace, "run" | "step">): Assembly {
     end() {
       if (!finish) return "the stream ended without a finish";
       const usage = readUsage(finish.usage);
-      return { parts: parts.map(wellFormed), finish: finish.reason, ...(usage ? { usage } : {}) };
+      const answeredBy = readAnsweredBy(finish.answeredBy);
+      return {
+        parts: parts.map(wellFormed),
+        finish: finish.reason,
+        ...(usage ? { usage } : {}),
+        ...(answeredBy ? { answeredBy } : {}),
+      };
     },
   };
 }

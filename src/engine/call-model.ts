@@ -2,6 +2,7 @@
 import { HoldfastError } from "../domain/errors.ts";
 import { replyId } from "../domain/ids.ts";
 import { messageOf, shortened } from "../domain/json.ts";
+import { modelErrorOf, retryAfterOf } from "../domain/model-error.ts";
 import { outputHint } from "../domain/output.ts";
 import type { PieceView } from "../domain/plugin.ts";
 import { isOffered } from "../domain/plugin-state.ts";
@@ -12,7 +13,6 @@ import { openAssembly, type Reply } from "./assemble-reply.ts";
 import { transformed, withContextMessages, withSystem } from "./context.ts";
 import type { BoundAgent } from "./deps.ts";
 import type { LiveMessage, LivePlace, Piece } from "./live.ts";
-import { classifyModelError } from "./retry.ts";
 import { settleWithin } from "./settle-within.ts";
 import type { Stage } from "./stage.ts";
 import type { ModelOrder, ModelOutcome } from "./work.ts";
@@ -44,21 +44,22 @@ async function attempt(call: ModelCall, request: ModelRequest): Promise<ModelOut
   if (within.kind === "value" && !controller.signal.aborted) live.end();
   else live.retract();
   if (within.kind === "value") return { kind: "reply", ...within.value };
-  if (within.kind === "timeout") controller.abort();
-  else if (controller.signal.aborted) return { kind: "aborted" };
-  if (within.kind === "threw") return modelFailure(within.cause);
+  if (within.kind === "threw") return controller.signal.aborted ? { kind: "aborted" } : modelFailure(within.cause);
   const { model } = stage.boundAgent.model.description;
-  return modelFailure(new HoldfastError("model-timeout", `${model} did not answer in ${order.timeoutMs} ms`));
+  const late = new HoldfastError("model-timeout", `${model} did not answer in ${order.timeoutMs} ms`);
+  controller.abort(late); // with the reason: whoever keeps an eye on the model is told
+  return modelFailure(late);
 }
 
 export function modelFailure(cause: unknown): ModelOutcome {
-  const { code, message, retry, details } = classifyModelError(cause);
-  const { retryAfterMs } = details;
+  const error = modelErrorOf(cause);
+  const { code, message, retry } = error;
+  const retryAfterMs = retryAfterOf(error);
   return {
     kind: "failed",
     error: { code, message: shortened(message) },
     retry,
-    ...(Number.isFinite(retryAfterMs) ? { retryAfterMs: Number(retryAfterMs) } : {}),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   };
 }
 

@@ -1,6 +1,5 @@
 /** The only reader of an error's retry class: whether, and when, to try again. */
-import { HoldfastError, isHoldfastError, type RetryClass } from "../domain/errors.ts";
-import { messageOf } from "../domain/json.ts";
+import { isHoldfastError, type RetryClass } from "../domain/errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Hash } from "../ports/hash.ts";
 import type { Logger } from "../ports/logger.ts";
@@ -62,10 +61,4 @@ export async function persist<T>(what: string, patience: Patience, call: () => P
 /** Before a store call is repeated: ever longer, up to two seconds. */
 export async function breathe(attempt: number, { clock, signal }: Pick<Patience, "clock" | "signal">): Promise<void> {
   await clock.sleep(Math.min(longestStoreBackoffMs, storeBackoffMs * 2 ** attempt), signal);
-}
-
-/** What a provider threw, in our terms. The edge names it; this only reads the name. */
-export function classifyModelError(cause: unknown): HoldfastError {
-  if (isHoldfastError(cause)) return cause;
-  return new HoldfastError("model-failed", `The provider failed: ${messageOf(cause)}`, { cause });
 }

@@ -1,9 +1,10 @@
 /** Turns what has happened into entries. Nothing here starts anything. */
 import { errorResult } from "../domain/apply-call.ts";
-import type { EntryBody, Verdict } from "../domain/entry.ts";
+import type { EntryBody, Settled, Verdict } from "../domain/entry.ts";
 import { type EffectId, replyId, resultId } from "../domain/ids.ts";
 import { costOf, isMetered } from "../domain/ledger.ts";
 import type { CallResult, Message } from "../domain/message.ts";
+import type { AnsweredBy } from "../domain/model.ts";
 import type { CallState } from "../domain/run-state.ts";
 import { takeReport } from "./check-output.ts";
 import { act, type Draft, emit } from "./draft.ts";
@@ -74,12 +75,24 @@ function takeReply(
     visibility: "all",
     producer: { run, step },
   };
-  const { usage, finish } = reply;
-  const isPaid = usage && isMetered(draft.state.created.budget);
-  const cost = isPaid ? { cost: costOf(usage, draft.at.model.prices) } : {};
-  const result = { kind: "done", message: message.id, ...(usage ? { usage } : {}), finish, ...cost } as const;
+  const { finish } = reply;
+  const result = { kind: "done", message: message.id, finish, ...spendingOf(draft, reply) } as const;
   act(draft, { type: "effect-settled", effect, attempt, result });
   act(draft, { type: "message-appended", body: { kind: "here", message } });
+}
+
+/** What was counted, by whom, and what it cost by that one's prices. */
+function spendingOf(
+  draft: Draft,
+  { usage, answeredBy }: Extract<ModelOutcome, { kind: "reply" }>,
+): Pick<Extract<Settled, { kind: "done" }>, "usage" | "cost" | "answeredBy"> {
+  const { prices = draft.at.model.prices, ...names } = answeredBy ?? {};
+  const isPaid = usage && isMetered(draft.state.created.budget);
+  return {
+    ...(usage ? { usage } : {}),
+    ...(isPaid ? { cost: costOf(usage, prices) } : {}),
+    ...(answeredBy ? { answeredBy: names as AnsweredBy } : {}),
+  };
 }
 
 function takeTool(draft: Draft, fact: Extract<Fact, { kind: "tool-settled" }>): void {

@@ -5,6 +5,7 @@ import type { ErrorRecord, RetryClass } from "../domain/errors.ts";
 import type { CallId, EffectId } from "../domain/ids.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { CallResult, Part } from "../domain/message.ts";
+import type { PricedAnswerer } from "../domain/model.ts";
 import type { OutputReport } from "../domain/output.ts";
 import type { Phase } from "../domain/phase.ts";
 import type { Outcome, Usage } from "../domain/run.ts";
@@ -18,6 +19,8 @@ export type ModelOutcome =
       readonly finish: FinishReason;
       /** Missing: the provider did not count. */
       readonly usage?: Usage;
+      /** Of a model that stands for several. */
+      readonly answeredBy?: PricedAnswerer;
     }
   | { readonly kind: "failed"; readonly error: ErrorRecord; readonly retry: RetryClass; readonly retryAfterMs?: number }
   | { readonly kind: "aborted" }

@@ -3,7 +3,7 @@ import type { FinishReason } from "../domain/entry.ts";
 import type { ThreadId } from "../domain/ids.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Message, PartMetadata } from "../domain/message.ts";
-import type { DescribedModel } from "../domain/model.ts";
+import type { DescribedModel, PricedAnswerer } from "../domain/model.ts";
 import type { Usage } from "../domain/run.ts";
 
 export interface ModelTool {
@@ -56,7 +56,13 @@ export type ModelPart =
    * Why it stopped, in our words: `stop` and `tool-calls` only of a reply that is whole, `content-filter` also when the
    * model refuses, `other` whenever the provider's word is not known. Usage that was not counted is left out.
    */
-  | { readonly type: "finish"; readonly reason: FinishReason; readonly usage?: Usage };
+  | {
+      readonly type: "finish";
+      readonly reason: FinishReason;
+      readonly usage?: Usage;
+      /** Of a model that stands for several: the one that answered, and what it costs. */
+      readonly answeredBy?: PricedAnswerer;
+    };
 
 export interface Model extends DescribedModel {
   /**

@@ -16,12 +16,14 @@ import {
   type PageOptions,
   type PruneOptions,
   plugin,
+  pool,
   stateKey,
   type ToolContext,
   tool,
   type WatchOptions,
 } from "../../src/index.ts";
 import { postgres } from "../../src/postgres.ts";
+import { defaultBreaker } from "../../src/providers/pool/breaker.ts";
 import { sqlite } from "../../src/sqlite.ts";
 import { scripted, type TestRuntimeOptions } from "../../src/testing.ts";
 
@@ -48,6 +50,9 @@ test.each([
   ["postgres", () => postgres(unknown)],
   ["agent", () => agent(unknown)],
   ["budget", () => agent({ name: "x", instructions: "", model: scripted([]), budget: unknown })],
+  ["pool", () => pool([scripted([])], unknown)],
+  ["A pool's members", () => pool([unknown])],
+  ["breaker", () => pool([scripted([])], { breaker: unknown })],
   ["tool", () => tool(unknown)],
   ["plugin", () => plugin(unknown)],
   ["stateKey", () => stateKey(unknown)],
@@ -125,6 +130,8 @@ test("the page has the defaults that are in force", () => {
   expect([...quoted, String(timeoutMs), String(concurrency)]).toEqual(
     ["version", "effect", "resume", "onUnknown", "timeoutMs", "concurrency"].map((name) => defaultsIn("tool")[name]),
   );
+  const breaker = Object.entries(defaultBreaker).map(([name, value]) => [name, String(value)]);
+  expect(Object.fromEntries(breaker)).toEqual(defaultsIn("breaker"));
   expect(defaultsIn("budget").steps).toBe(String(helper.budget.steps));
   const source = readFileSync(resolve(root, "src/compose.ts"), "utf8").replaceAll("_", "");
   for (const name of ["leaseMs", "pollMs", "watchPollMs", "concurrency", "closeGraceMs"]) {
