@@ -6,6 +6,7 @@ import { createClaimingDispatcher } from "./dispatchers/claiming/claiming.ts";
 import { createOutboxRelay } from "./dispatchers/outbox/outbox-relay.ts";
 import { createSinkRelay } from "./dispatchers/outbox/sink-relay.ts";
 import { createRetention } from "./dispatchers/retention.ts";
+import type { Agent } from "./domain/agent.ts";
 import { defaultScope, parseId, type Scope } from "./domain/ids.ts";
 import { fingerprintOf } from "./domain/manifest.ts";
 import { Problems } from "./domain/problems.ts";
@@ -29,14 +30,21 @@ import type { Counts } from "./ports/counts.ts";
 import type { Advance } from "./ports/dispatcher.ts";
 import type { Logger } from "./ports/logger.ts";
 import type { RunKey, Store } from "./ports/store.ts";
+import { type AgentDirectory, listedAgents, missingAgent } from "./runtime/agent-directory.ts";
+import { agentProblems } from "./runtime/agent-problems.ts";
 import { assembleRuntime } from "./runtime/assemble.ts";
 import type { AgentCode } from "./runtime/bind-agent.ts";
-import { createBinder, missingAgent } from "./runtime/bind-run.ts";
-import type { Desk, KnownAgent } from "./runtime/desk.ts";
+import { createBinder } from "./runtime/bind-run.ts";
+import type { Desk } from "./runtime/desk.ts";
+import { resolvedAgents } from "./runtime/resolved-agents.ts";
 import type { Runtime } from "./runtime/runtime.ts";
 import { memory } from "./stores/memory/memory.ts";
 
-export type RuntimePorts = Pick<Desk, "store" | "bus" | "clock" | "ids" | "hash" | "logger" | "schemas">;
+export interface RuntimePorts extends Pick<Desk, "store" | "bus" | "clock" | "ids" | "hash" | "logger" | "schemas"> {
+  /** Whose transactions tools may write in, where the store has any. */
+  readonly transactions?: string;
+}
+
 export interface RuntimeSettings extends Omit<RuntimeOptions, "agents" | "store" | "logger" | "clock" | "ids"> {
   /** Nobody looks after runs without a worker. For simulated processes: its rounds would fill their schedules. */
   readonly isUnattended?: boolean;
@@ -48,7 +56,11 @@ export async function openPorts(options: RuntimeOptions): Promise<RuntimePorts> 
   const given = { clock, logger: redactingLogger(logger, redactorOf(options)) };
   const store = await definition.open(given);
   const bus = definition.bus?.(given) ?? createInMemoryBus(given.logger);
-  return { store, bus, clock: storeClock(store, clock), ids, hash: nodeHash, logger, schemas: createAjvChecker() };
+  const { transactions } = definition;
+  return {
+    ...{ store, bus, clock: storeClock(store, clock), ids, hash: nodeHash, logger, schemas: createAjvChecker() },
+    ...(transactions === undefined ? {} : { transactions }),
+  };
 }
 
 /** Of options that were checked before. */
@@ -70,9 +82,8 @@ export interface WorkerPart {
   readonly redactor: Redactor;
   /** Says nothing that is to be hidden. */
   readonly logger: Logger;
-  readonly agentNames: readonly string[];
+  readonly agents: AgentDirectory;
   readonly sinkNames: readonly string[];
-  readonly agents: readonly KnownAgent[];
   /** Stops claiming, gives every run back, then closes the ports. */
   close(): Promise<void>;
 }
@@ -87,30 +98,31 @@ export function composeWorker(
   const scope = settings.scope === undefined ? defaultScope : parseId<Scope>("scope", settings.scope);
   const redactor = redactorOf(settings);
   const ports = { ...given, redactor, logger: redactingLogger(given.logger, redactor) };
-  const agentNames = [...new Set(agents.map(({ name }) => name))];
-  const known = agents.map((code) => ({ code, fingerprint: fingerprintOf(code.declared, ports.hash) }));
+  const limits = { ...defaultLimits, ...settings.limits };
+  const directory = directoryOf(agents, settings, { ...ports, limits });
   const live = createLive();
   const counts: Counts = { runsInHand: 0, leasesLost: 0, fencedWrites: 0, behindAnswers: 0 };
   const engine: EngineDeps = {
     ...ports,
     live,
     counts,
-    limits: { ...defaultLimits, ...settings.limits },
+    limits,
     startMarginMs: Math.ceil(leaseMs / 6),
-    bind: createBinder(known, { schemaOf: jsonSchema }),
+    bind: createBinder(directory, { schemaOf: jsonSchema }),
   };
   const backend = createInProcessBackend(engine);
-  const worker = { ...ports, counts, scope, agents: agentNames, leaseMs, pollMs, concurrency, closeGraceMs };
+  const worker = { ...ports, counts, scope, agents: directory.names, leaseMs, pollMs, concurrency, closeGraceMs };
   const claiming = {
     ...{ concurrencyPerAgent, concurrencyPerScope, scopes: servedScopes(settings, scope) },
     crashLimit: engine.limits.crashes + 1,
   };
-  const dispatcher = agentNames.length === 0 ? undefined : createClaimingDispatcher({ ...worker, ...claiming });
+  const works = agents.length > 0 || settings.resolver?.names !== undefined;
+  const dispatcher = works ? createClaimingDispatcher({ ...worker, ...claiming }) : undefined;
   if (dispatcher) ports.bus.pieces?.offer(live);
   const advance: Advance = (held) => backend.executeRoot(held);
   dispatcher?.serve(advance);
   const mayTake = async ({ agent, run, prompt }: TicketRecord, of: Scope): Promise<boolean> =>
-    prompt === missingAgent(agent) || (await canTake({ scope: of, run }, engine));
+    prompt === missingAgent(agent) || (settings.resolver === undefined && (await canTake({ scope: of, run }, engine)));
   const chores: { close(): Promise<void> }[] = [];
   if (dispatcher) chores.push(dispatcher, createOutboxRelay({ ...worker, scopes: claiming.scopes }));
   const { sinks = {} } = settings;
@@ -125,18 +137,30 @@ export function composeWorker(
       await closeBoth(ports);
     }
   }
-  const named = known.map(({ code, fingerprint }) => ({
-    name: code.name,
-    version: code.declared.version,
-    fingerprint,
-  }));
   const { logger } = ports;
-  return { scope, live, counts, redactor, logger, agentNames, agents: named, sinkNames: Object.keys(sinks), close };
+  return { scope, live, counts, redactor, logger, agents: directory, sinkNames: Object.keys(sinks), close };
 }
 
+function directoryOf(
+  agents: readonly AgentCode[],
+  { resolver, sinks = {} }: RuntimeSettings,
+  by: RuntimePorts & Pick<EngineDeps, "limits" | "redactor">,
+): AgentDirectory {
+  if (!resolver) {
+    const known = agents.map((code) => ({ code, fingerprint: fingerprintOf(code.declared, by.hash) }));
+    return listedAgents(known, by.hash);
+  }
+  const { phaseTimeoutMs, unservedMs } = by.limits;
+  const here = { transactions: by.transactions, sinks: Object.keys(sinks) };
+  const problemsOf = (agent: Agent<unknown>): readonly string[] => agentProblems(agent, here);
+  return resolvedAgents(resolver, { ...by, timeoutMs: phaseTimeoutMs, againMs: unservedMs, problemsOf });
+}
+
+/** The resolver is never asked here: it may hang, and a run that it had nothing for asks again by itself. */
 async function canTake(key: RunKey, engine: EngineDeps): Promise<boolean> {
   const { state } = await loadState(key, engine.store);
-  return (await bindRun(state, engine)).missing === undefined;
+  const { signal } = new AbortController();
+  return (await bindRun(state, { ...engine, signal })).missing === undefined;
 }
 
 /** Its own, and those it was given besides. */
@@ -145,7 +169,7 @@ function servedScopes({ scopes = [] }: RuntimeSettings, own: Scope): readonly Sc
   return [...new Set([own, ...scopes.map((scope) => parseId<Scope>("scope", scope))])];
 }
 
-/** A worker and a front desk in one process. Without agents it is a front desk only. */
+/** A worker and a front desk in one process. Without agents, or a resolver that names some, it is a front desk only. */
 export function composeRuntime(ports: RuntimePorts, agents: readonly AgentCode[], settings: RuntimeSettings): Runtime {
   const { pollMs = 1_000, watchPollMs = 50 } = settings;
   const { close: shutDown, ...worker } = composeWorker(ports, agents, settings);

@@ -60,6 +60,7 @@ export {
 } from "./domain/tool.ts";
 export type { RuntimeOptions, WorkerOptions } from "./options.ts";
 export { jsonSchema } from "./platform/json-schema.ts";
+export type { AgentResolver, WantedAgent } from "./ports/agent-resolver.ts";
 export type { Model, ModelPart, ModelRequest } from "./ports/provider.ts";
 export type { Sink, SinkContext } from "./ports/sink.ts";
 export type { EvidenceRow, StoreDefinition } from "./ports/store.ts";

@@ -3,22 +3,26 @@ import type { RetentionPolicy } from "./dispatchers/retention.ts";
 import type { Agent } from "./domain/agent.ts";
 import { HoldfastError } from "./domain/errors.ts";
 import { idProblem } from "./domain/ids.ts";
-import { declare, manifestProblems } from "./domain/manifest.ts";
 import { isFunction, Problems } from "./domain/problems.ts";
 import { type RedactOptions, readRedaction } from "./domain/redaction.ts";
 import { toolNamePattern } from "./domain/tool.ts";
 import { defaultLimits, type EngineLimits } from "./engine/limits.ts";
 import { nodeProblem } from "./platform/node-version.ts";
+import type { AgentResolver } from "./ports/agent-resolver.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Ids } from "./ports/ids.ts";
 import type { Logger } from "./ports/logger.ts";
 import type { Sink, Sinks } from "./ports/sink.ts";
 import type { StoreDefinition } from "./ports/store.ts";
+import { isAgent } from "./runtime/agent-directory.ts";
+import { ownProblems, sinkProblems, transactionProblems } from "./runtime/agent-problems.ts";
 import { memory } from "./stores/memory/memory.ts";
 
 export interface WorkerOptions {
   /** Agents this process runs. */
-  readonly agents: readonly Agent<unknown>[];
+  readonly agents?: readonly Agent<unknown>[];
+  /** Instead of `agents`: whoever knows them when they are needed. */
+  readonly resolver?: AgentResolver;
   /** Where runs are remembered. */
   readonly store: StoreDefinition;
   /** Tenant; "default" unless said. */
@@ -56,6 +60,7 @@ export interface RuntimeOptions extends Partial<WorkerOptions> {
 
 const workerOptions = [
   "agents",
+  "resolver",
   "store",
   "scope",
   "scopes",
@@ -90,7 +95,9 @@ export function checkWorkerOptions(options: WorkerOptions): readonly Agent<unkno
   const problems = new Problems(options, workerOptions);
   problems.check("store", (store) => store !== undefined, "must be given: a worker serves runs that others start");
   const agents = check(options ?? {}, problems);
-  if (agents.length === 0) problems.add("agents: must name at least one, or there is nothing to do");
+  if (!works(options ?? {})) {
+    problems.add("agents: must name at least one, or there is nothing to do; or give a resolver that has names");
+  }
   problems.refuse("invalid-options", "The worker cannot be created");
   return agents;
 }
@@ -122,13 +129,29 @@ function check(options: RuntimeOptions, problems: Problems): readonly Agent<unkn
   problems.integer("pollMs", 1, day);
   problems.integer("closeGraceMs", 0, day);
   checkLimits(options?.limits, problems);
+  checkResolver(options ?? {}, problems);
   const agents = checkAgents(options?.agents, problems);
-  checkPerAgent(options?.concurrencyPerAgent, agents, problems);
+  checkPerAgent(options ?? {}, agents, problems);
   checkRetention(options ?? {}, problems);
   readRedaction(options?.redact, problems);
-  checkTransactions(options ?? {}, problems);
-  checkSinks(options?.sinks, agents, problems);
+  checkTransactions(options ?? {}, agents, problems);
+  checkSinks(options ?? {}, agents, problems);
   return agents;
+}
+
+/** D-40: nobody has to guess which of the two counts. */
+function checkResolver({ resolver, agents }: RuntimeOptions, problems: Problems): void {
+  if (resolver === undefined) return;
+  const inner = new Problems(resolver, ["resolve", "names"] satisfies (keyof AgentResolver)[]);
+  inner.check("resolve", isFunction, "must be a function of the agent that is wanted");
+  inner.optional("names", isFunction, "must be a function that answers the names of the agents to run");
+  problems.include("resolver", inner);
+  if (agents !== undefined) problems.add("resolver: is given instead of agents; leave one of the two out");
+}
+
+/** Whether the process executes runs. */
+function works({ agents = [], resolver }: RuntimeOptions): boolean {
+  return agents.length > 0 || isFunction(resolver?.names);
 }
 
 function has(value: unknown, methods: readonly string[]): boolean {
@@ -140,9 +163,11 @@ function isScopes(scopes: unknown): boolean {
 }
 
 /** L9: a limit for an agent that this process does not have would never be read. */
-function checkPerAgent(limits: unknown, agents: readonly Agent<unknown>[], problems: Problems): void {
+function checkPerAgent(options: RuntimeOptions, agents: readonly Agent<unknown>[], problems: Problems): void {
+  const { concurrencyPerAgent: limits, resolver } = options;
   if (limits === undefined) return;
-  const names = [...new Set(agents.map((each) => each?.name))];
+  const listed = resolver ? Object.keys(limits ?? {}) : agents.map((each) => each?.name);
+  const names = [...new Set(listed)];
   const inner = new Problems(limits, names);
   for (const name of names) inner.integer(name, 1, mostRuns);
   problems.include("concurrencyPerAgent", inner);
@@ -155,33 +180,30 @@ function checkLimits(limits: RuntimeOptions["limits"], problems: Problems): void
   problems.include("limits", inner);
 }
 
-function checkRetention({ retention, agents = [] }: RuntimeOptions, problems: Problems): void {
+function checkRetention(options: RuntimeOptions, problems: Problems): void {
+  const { retention } = options;
   if (retention === undefined) return;
   const inner = new Problems(retention, ["keepFinishedMs", "everyMs"]);
   if (retention?.keepFinishedMs === undefined) inner.add("keepFinishedMs: must be given");
   inner.integer("keepFinishedMs", 1, 36_500 * day);
   inner.integer("everyMs", 1, 366 * day);
   problems.include("retention", inner);
-  if (agents.length === 0) problems.add("retention: needs agents: only a process that runs some erases old runs");
+  if (!works(options)) problems.add("retention: needs agents: only a process that runs some erases old runs");
 }
 
-function checkSinks(sinks: unknown, agents: readonly Agent<unknown>[], problems: Problems): void {
+function checkSinks(options: RuntimeOptions, agents: readonly Agent<unknown>[], problems: Problems): void {
+  const sinks: unknown = options.sinks;
   const given = typeof sinks === "object" && sinks !== null && !Array.isArray(sinks) ? sinks : {};
   if (sinks !== undefined && given !== sinks) problems.add("sinks: must be an object: sinks by name");
   for (const [name, sink] of Object.entries(given)) {
     if (!toolNamePattern.test(name)) problems.add(`sinks.${name}: the name must match ${toolNamePattern}`);
     checkSink(name, sink, problems);
   }
-  if (Object.keys(given).length > 0 && agents.length === 0) {
+  if (Object.keys(given).length > 0 && !works(options)) {
     problems.add("sinks: needs agents: only a process that runs some delivers");
   }
-  // L8: whoever is named is there before anything runs.
-  for (const agent of agents) {
-    for (const name of agent?.sinks ?? []) {
-      if (Object.hasOwn(given, name)) continue;
-      problems.add(`sinks: agent ${agent.name} tells sink ${name}, which is not here; give sinks: { ${name}: … }`);
-    }
-  }
+  const here = { transactions: undefined, sinks: Object.keys(given) };
+  for (const agent of agents.filter(isAgent)) for (const each of sinkProblems(agent, here)) problems.add(each);
 }
 
 function checkSink(name: string, sink: unknown, problems: Problems): void {
@@ -193,15 +215,13 @@ function checkSink(name: string, sink: unknown, problems: Problems): void {
   problems.include(`sinks.${name}`, inner);
 }
 
-/** L8: a tool that cannot write where it was made to is refused before anything runs. */
-function checkTransactions({ agents, store = memory() }: RuntimeOptions, problems: Problems): void {
-  if (!Array.isArray(agents)) return;
-  for (const agent of agents as (Agent<unknown> | undefined)[]) {
-    for (const { spec } of agent?.tools ?? []) {
-      if (spec.transaction === undefined || spec.transaction === store?.transactions) continue;
-      problems.add(`store: tool ${spec.name} of agent ${agent?.name} writes in a ${spec.transaction} transaction`);
-    }
-  }
+function checkTransactions(
+  { store = memory() }: RuntimeOptions,
+  agents: readonly Agent<unknown>[],
+  problems: Problems,
+): void {
+  const here = { transactions: store?.transactions, sinks: [] };
+  for (const agent of agents.filter(isAgent)) for (const each of transactionProblems(agent, here)) problems.add(each);
 }
 
 function checkAgents(agents: unknown, problems: Problems): readonly Agent<unknown>[] {
@@ -213,20 +233,11 @@ function checkAgents(agents: unknown, problems: Problems): readonly Agent<unknow
   const names = new Set<string>();
   for (const [index, each] of (agents as Agent<unknown>[]).entries()) {
     const name = `${each?.name}@${each?.version}`;
-    if (typeof each?.name !== "string") problems.add(`agents[${index}]: must come from agent({ … })`);
+    if (!isAgent(each)) problems.add(`agents[${index}]: must come from agent({ … })`);
     else if (names.has(name))
       problems.add(`agents[${index}]: ${name} is there twice; give one of them another version`);
-    else checkAgent(each, (problem) => problems.add(`agents[${index}]: ${problem}`));
+    else for (const problem of ownProblems(each)) problems.add(`agents[${index}]: ${problem}`);
     names.add(name);
   }
   return agents;
-}
-
-function checkAgent(agent: Agent<unknown>, add: (problem: string) => void): void {
-  const { provider, model } = agent.model?.description ?? {};
-  if (!isFunction((agent.model as { call?: unknown } | undefined)?.call)) {
-    add(`the model ${provider}/${model} of ${agent.name} cannot be called; give the agent a provider's model`);
-  }
-  const declared = agent.model?.description ? declare(agent) : undefined;
-  for (const problem of declared ? manifestProblems(declared) : []) add(`${agent.name}: ${problem}`);
 }

@@ -25,7 +25,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     ignore();
     throw cause;
   });
-  const agents = options.agents.map(({ name }) => name);
+  const agents = options.agents?.map(({ name }) => name) ?? options.resolver?.names?.();
   logger.note("The worker is ready", { pid: process.pid, agents });
   const signal = await told;
   logger.note("The worker hands its runs over", { pid: process.pid, signal });

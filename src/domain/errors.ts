@@ -41,7 +41,16 @@ export const errorCatalogue = {
     status: 400,
     next: "Send an input that fits the tool's schema; the ticket is still open.",
   },
-  "unknown-agent": { retry: "never", status: 404, next: "Pass the agent to createRuntime({ agents })." },
+  "unknown-agent": {
+    retry: "never",
+    status: 404,
+    next: "Pass the agent to createRuntime({ agents }), or let its resolver have it.",
+  },
+  "resolver-failed": {
+    retry: "later",
+    status: 503,
+    next: "See the cause: the resolver threw or did not answer. Nothing was written; start again with the same key.",
+  },
   "run-not-found": { retry: "never", status: 404, next: "Check the run id and the scope." },
   "run-ended": { retry: "never", status: 409, next: "Nothing follows the end of a run; start a new one." },
   "run-not-completed": { retry: "never", status: 409, next: "Use result() to read every outcome as a value." },

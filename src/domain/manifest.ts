@@ -64,7 +64,7 @@ function doubles(list: readonly { readonly name: string }[]): readonly string[] 
   return [...new Set(names.filter((name, index) => names.indexOf(name) !== index))];
 }
 
-function uncoded({ tools }: Agent<unknown>): readonly string[] {
+export function uncoded({ tools }: Agent<unknown>): readonly string[] {
   const shown = tools.filter(({ code }) => !code);
   return shown.map(({ spec }) => `tools: ${spec.name} is shown to the model and has no code`);
 }

@@ -2,7 +2,7 @@
 
 import type { Candidate } from "../domain/candidate.ts";
 import type { DeclaredManifest } from "../domain/declared-manifest.ts";
-import type { Fingerprint } from "../domain/ids.ts";
+import type { Fingerprint, RunId, Scope } from "../domain/ids.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { OutputReport, OutputSpec } from "../domain/output.ts";
 import type { Redactor } from "../domain/redaction.ts";
@@ -40,10 +40,14 @@ export interface BoundOutput {
 }
 
 export interface RunToBind {
+  readonly scope: Scope;
+  readonly run: RunId;
   readonly agent: string;
   readonly fingerprint: Fingerprint;
   /** What the fingerprint is of; asked for only where no agent here has it. */
   readonly declared: () => Promise<DeclaredManifest>;
+  /** Aborts when nobody waits for it any more. */
+  readonly signal: AbortSignal;
 }
 
 /** The code that takes a run up. */
@@ -51,6 +55,8 @@ export interface Binding {
   readonly agent: BoundAgent;
   /** Why nothing of the run can go on here, in words; nothing of `agent` is called then (D8). */
   readonly missing?: string;
+  /** What is missing is looked for again after so long, whether anybody says that it is here or not. */
+  readonly againMs?: number;
   /** The run moves to what the agent declares now. */
   readonly amend?: Amendment;
 }

@@ -38,6 +38,8 @@ export interface Circumstances {
   readonly crashes: number;
   /** What this process lacks of the agent, in words. Without it a run can only end, or wait for someone who has it. */
   readonly missing: string | undefined;
+  /** When it is to be looked for again, if by itself. */
+  readonly missingAgainMs: number | undefined;
   /** The run is to move to what its agent declares now. */
   readonly amend: Amendment | undefined;
   readonly threadPosition: number;

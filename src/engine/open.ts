@@ -9,7 +9,6 @@ import type { RunState } from "../domain/run-state.ts";
 import { stateProblems } from "../domain/state-space.ts";
 import type { HeldClaim } from "../ports/dispatcher.ts";
 import type { OpenPlugin } from "../ports/plugin-runner.ts";
-import type { Claim } from "../ports/store.ts";
 import type { Binding, BoundAgent, EngineDeps } from "./deps.ts";
 import { openFacts } from "./facts.ts";
 import { hooksByPhase } from "./hooks.ts";
@@ -23,7 +22,7 @@ import type { Fact } from "./work.ts";
 export async function openRun(held: HeldClaim, deps: EngineDeps, late: (fact: Fact) => void): Promise<Running> {
   const { claim } = held;
   const patience = { clock: deps.clock, logger: deps.logger, signal: held.lost };
-  const { binding, loaded } = await persist(`Loading run ${claim.run}`, patience, () => bindAndLoad(claim, deps));
+  const { binding, loaded } = await persist(`Loading run ${claim.run}`, patience, () => bindAndLoad(held, deps));
   const boundAgent = binding.agent;
   const { transcript, threadBase, state } = loaded;
   const pluginRun = pluginRunOf(state, boundAgent, { ...deps, storeNow: held.storeNow });
@@ -54,18 +53,21 @@ export async function openRun(held: HeldClaim, deps: EngineDeps, late: (fact: Fa
   };
 }
 
-async function bindAndLoad(claim: Claim, deps: EngineDeps): Promise<{ binding: Binding; loaded: Loaded }> {
+async function bindAndLoad(held: HeldClaim, deps: EngineDeps): Promise<{ binding: Binding; loaded: Loaded }> {
   const { store, limits } = deps;
+  const { claim } = held;
   const found = await loadState(claim, store);
-  const binding = await bindRun(found.state, deps);
+  const binding = await bindRun(found.state, { store, bind: deps.bind, signal: held.lost });
   const readsThread = [...binding.agent.plugins.keys.values()].some(({ scope }) => scope === "thread");
   return { binding, loaded: await loadRest(claim, found, { store, window: limits.window, readsThread }) };
 }
 
-export function bindRun(state: RunState, { store, bind }: Pick<EngineDeps, "store" | "bind">): Promise<Binding> {
-  const { agent } = state.created.identity;
+type BindDeps = Pick<EngineDeps, "store" | "bind"> & { readonly signal: AbortSignal };
+
+export function bindRun(state: RunState, { store, bind, signal }: BindDeps): Promise<Binding> {
+  const { agent, run, scope } = state.created.identity;
   const declared = async (): Promise<DeclaredManifest> => (await readManifest(state, store)).declared;
-  return bind({ agent, fingerprint: state.manifest.fingerprint, declared });
+  return bind({ scope, run, agent, fingerprint: state.manifest.fingerprint, declared, signal });
 }
 
 type Surroundings = Pick<EngineDeps, "logger" | "hash" | "clock" | "redactor"> & Pick<HeldClaim, "storeNow">;

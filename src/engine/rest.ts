@@ -35,8 +35,10 @@ export function gettingNowhere({ at }: Draft): string {
 
 /** D8. */
 export function openMissing(draft: Draft, what: string): void {
+  const { now, missingAgainMs } = draft.at;
   if (!has(draft.state, "missing-capability")) openMissingCapability(draft, what);
   if (draft.state.status === "running") wait(draft);
+  wakeBy(draft, missingAgainMs === undefined ? undefined : now + missingAgainMs);
   wakeByEnds(draft);
 }
 

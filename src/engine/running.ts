@@ -55,6 +55,7 @@ export function circumstances(running: Running): Circumstances {
     mayStart: claim.mayStart,
     crashes: claim.crashes,
     missing: running.binding.missing,
+    missingAgainMs: running.binding.againMs,
     amend: running.binding.amend,
     broken: running.broken,
     hooked: (phase) => isHooked(running, phase),

@@ -5,13 +5,14 @@ import { parseId, type RunId } from "../domain/ids.ts";
 import { manifestOf } from "../domain/manifest.ts";
 import type { Live } from "../engine/live.ts";
 import type { Counts } from "../ports/counts.ts";
+import { isAgent, noAgent } from "./agent-directory.ts";
 import { asAllowed } from "./content-access.ts";
 import type { Desk } from "./desk.ts";
 import { readMetrics } from "./metrics.ts";
 import { redactingErrors } from "./redacted-error.ts";
 import { checkWatch, createRunHandle } from "./run-handle.ts";
 import { createRunLists, forkRun } from "./runs.ts";
-import type { Run, Runtime } from "./runtime.ts";
+import type { ForkOptions, Run, RunResult, Runtime, StartInput, StartOptions, WaitOptions } from "./runtime.ts";
 import { manySource } from "./sources.ts";
 import { startRun } from "./start-run.ts";
 import { createThreads } from "./threads.ts";
@@ -20,7 +21,6 @@ import { watch } from "./watch.ts";
 import { createWatchHub } from "./watch-hub.ts";
 
 export interface Parts extends Omit<Desk, "closed"> {
-  readonly agentNames: readonly string[];
   readonly live: Live;
   readonly counts: Counts;
   readonly sinkNames: readonly string[];
@@ -50,24 +50,23 @@ export function assembleRuntime(parts: Parts): Runtime {
   }
 
   const runtime: Runtime = {
-    async start(agent, input, options = {}) {
+    async start(agent: Agent<unknown> | string, input: StartInput, options: StartOptions = {}) {
       refuseClosed();
-      refuseForeign(agent, parts);
       return handle(await redactingErrors(desk, () => startRun(agent, { input, options }, desk)));
     },
-    async run(agent, input, { signal, ...options } = {}) {
-      const run = await runtime.start(agent, input, options);
-      return run.result(signal ? { signal } : {});
+    async run(agent: Agent<unknown> | string, input: StartInput, asked: StartOptions & WaitOptions = {}) {
+      const { signal, ...options } = asked;
+      const run = await runtime.start(agent as string, input, options); // whichever of the two it is
+      return run.result(signal ? { signal } : {}) as Promise<RunResult<never>>;
     },
     manifest(agent) {
-      refuseForeign(agent, parts);
+      if (!isAgent(agent)) throw noAgent("manifest(agent)");
       return manifestOf(agent, desk.hash);
     },
     runs: {
       get: (id: string) => handle(parseId<RunId>("run id", id)),
-      async fork(id, agent, options) {
+      async fork(id: string, agent: Agent<unknown> | string, options: ForkOptions) {
         refuseClosed();
-        refuseForeign(agent, parts);
         return handle(await redactingErrors(desk, () => forkRun({ id, agent, options }, desk)));
       },
       ...createRunLists(desk),
@@ -88,15 +87,4 @@ export function assembleRuntime(parts: Parts): Runtime {
     [Symbol.asyncDispose]: close,
   };
   return runtime;
-}
-
-/** A process without agents starts runs for others; one with agents starts only what it can name. */
-function refuseForeign(agent: Agent<unknown>, parts: Parts): void {
-  if (typeof agent?.name !== "string" || !Array.isArray(agent.tools)) {
-    throw new HoldfastError("invalid-agent", "start(agent, input) takes an agent made by agent({ … })");
-  }
-  const { agentNames } = parts;
-  if (agentNames.length === 0 || agentNames.includes(agent.name)) return;
-  const known = agentNames.join(", ");
-  throw new HoldfastError("unknown-agent", `Agent ${agent.name} is not one of this runtime's: ${known}`);
 }

@@ -19,6 +19,8 @@ import { createPluginRunner } from "./bind-plugins.ts";
 
 /** An agent's code, with what it declares. */
 export interface AgentCode extends BoundAgent {
+  /** What it was made from. */
+  readonly agent: Agent<unknown>;
   readonly declared: DeclaredManifest;
   readonly onUpgrade: OnUpgrade;
   /** The same code under a manifest of another day, and what of it is not here. */
@@ -33,6 +35,7 @@ export interface Pinned {
 export function bindAgent(agent: Agent<unknown>): AgentCode {
   return {
     ...boundParts(agent),
+    agent,
     declared: declare(agent),
     onUpgrade: agent.onUpgrade,
     pin(declared, schemaOf) {

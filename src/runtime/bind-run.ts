@@ -2,7 +2,8 @@
  * Which code takes a run up, when a process has several versions of an agent or another one than the run was started with.
  *
  * B1 A run whose fingerprint an agent here has is bound to that agent, whatever its version says.
- * B2 Otherwise the agent of the run's version, or the last of its name, says by its `onUpgrade` what is done.
+ * B2 Otherwise the agent of the run's version, or the last of its name, says by its `onUpgrade` what is done. With a
+ *    resolver it is the one that the resolver answers.
  * B3 What cannot be bound is said in words that name everything that is missing, or everything that differs.
  */
 import type { DeclaredManifest } from "../domain/declared-manifest.ts";
@@ -10,32 +11,25 @@ import { diffManifests, showDifference } from "../domain/manifest-diff.ts";
 import type { SchemaMaker } from "../domain/restore-agent.ts";
 import type { Binding, RunToBind } from "../engine/deps.ts";
 import { nobody } from "../engine/nobody.ts";
-import type { AgentCode } from "./bind-agent.ts";
-
-interface Known extends Pick<RunToBind, "fingerprint"> {
-  readonly code: AgentCode;
-}
+import type { AgentDirectory, Found, Known } from "./agent-directory.ts";
 
 interface Making {
   readonly schemaOf: SchemaMaker;
 }
 
-/** In the order in which they were given. */
-export function createBinder(known: readonly Known[], by: Making): (run: RunToBind) => Promise<Binding> {
-  return async ({ agent, fingerprint, declared }) => {
-    const named = known.filter(({ code }) => code.name === agent);
-    if (named.length === 0) return { agent: nobody(agent), missing: missingAgent(agent) };
-    const same = named.find((each) => each.fingerprint === fingerprint);
-    if (same) return { agent: same.code }; // B1
-    const before = await declared();
-    const chosen = named.findLast(({ code }) => code.declared.version === before.version) ?? named.at(-1);
-    return chosen ? upgraded(chosen, before, by) : { agent: nobody(agent), missing: missingAgent(agent) }; // B2
+export function createBinder(agents: AgentDirectory, by: Making): (run: RunToBind) => Promise<Binding> {
+  return async (run) => {
+    const found = await agents.toBind(run);
+    if (found.kind === "missing") return unbound(run.agent, found);
+    const { known, againMs } = found;
+    if (known.fingerprint === run.fingerprint) return { agent: known.code }; // B1
+    const binding = upgraded(known, await run.declared(), by); // B2
+    return binding.missing === undefined || againMs === undefined ? binding : { ...binding, againMs };
   };
 }
 
-/** As the ticket of a run says it that no worker has the agent of. */
-export function missingAgent(agent: string): string {
-  return `No worker has agent ${agent}; start one that does, or cancel the run`;
+function unbound(name: string, { why, againMs }: Found & { readonly kind: "missing" }): Binding {
+  return { agent: nobody(name), missing: why, ...(againMs === undefined ? {} : { againMs }) };
 }
 
 function upgraded({ code, fingerprint }: Known, before: DeclaredManifest, { schemaOf }: Making): Binding {

@@ -1,7 +1,7 @@
 /** What every verb of the front desk shares. */
 
 import { isHoldfastError } from "../domain/errors.ts";
-import type { Fingerprint, Scope } from "../domain/ids.ts";
+import type { Scope } from "../domain/ids.ts";
 import type { Redactor } from "../domain/redaction.ts";
 import { breathe, persist } from "../engine/retry.ts";
 import type { Bus } from "../ports/bus.ts";
@@ -11,12 +11,7 @@ import type { Ids } from "../ports/ids.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { SchemaChecker } from "../ports/schema-checker.ts";
 import type { Store } from "../ports/store.ts";
-
-export interface KnownAgent {
-  readonly name: string;
-  readonly version: string;
-  readonly fingerprint: Fingerprint;
-}
+import type { AgentDirectory } from "./agent-directory.ts";
 
 export interface Desk {
   readonly store: Store;
@@ -28,8 +23,7 @@ export interface Desk {
   readonly schemas: SchemaChecker;
   readonly redactor: Redactor;
   readonly scope: Scope;
-  /** Agents that this process has the code of, each version of them. */
-  readonly agents: readonly KnownAgent[];
+  readonly agents: AgentDirectory;
   readonly pollMs: number;
   /** The same for watchers, who want to see others' work sooner. */
   readonly watchPollMs: number;

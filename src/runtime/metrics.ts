@@ -30,12 +30,13 @@ export interface RuntimeMetrics {
 
 interface Measured extends Pick<Desk, "store" | "scope"> {
   readonly counts: Counts;
-  readonly agentNames: readonly string[];
+  readonly agents: { names(): readonly string[] };
 }
 
 /** A runtime without agents claims nothing: it is told of the runs of all agents. */
-export async function readMetrics({ store, scope, counts, agentNames }: Measured): Promise<RuntimeMetrics> {
-  const figures = await store.figures({ scope, ...(agentNames.length === 0 ? {} : { agents: agentNames }) });
+export async function readMetrics({ store, scope, counts, agents }: Measured): Promise<RuntimeMetrics> {
+  const names = agents.names();
+  const figures = await store.figures({ scope, ...(names.length === 0 ? {} : { agents: names }) });
   return { ...queueOf(figures), ...counts, ...commitsOf(figures) };
 }
 

@@ -10,6 +10,7 @@ import { loadState } from "../engine/load.ts";
 import { readManifest } from "../engine/read-manifest.ts";
 import { inOrder } from "../engine/transcript.ts";
 import type { ListedRun, PlacedMessage, RunFilter } from "../ports/thread-store.ts";
+import { readRef } from "./agent-directory.ts";
 import { type Desk, surely } from "./desk.ts";
 import { pageProblems, readPage } from "./pages.ts";
 import { noSuchRun } from "./refusals.ts";
@@ -82,7 +83,7 @@ function filterOf(wanted: ListRuns, problems: Problems, desk: Desk): RunFilter {
 
 /** What the thread held before the run and what the run had before that step become the fork's own input. */
 export async function forkRun(
-  from: { readonly id: string; readonly agent: Agent<unknown>; readonly options: ForkOptions },
+  from: { readonly id: string; readonly agent: Agent<unknown> | string; readonly options: ForkOptions },
   desk: Desk,
 ): Promise<RunId> {
   const run = parseId<RunId>("run id", from.id);
@@ -102,7 +103,7 @@ export async function forkRun(
     input: await messagesBefore({ run, thread, atStep }, desk),
     options: { ...(key === undefined ? {} : { key }), ...(priority === undefined ? {} : { priority }) },
     forkedFrom: { run, step: atStep },
-    context: { value: created.context, isChecked: agent === from.agent.name },
+    context: { value: created.context, isChecked: agent === nameOf(from.agent) },
   };
   return startRun(from.agent, request, desk);
 }
@@ -128,4 +129,8 @@ async function messagesBefore(
     after = page.at(-1)?.position;
     if (page.length < messagePage) return inOrder(before);
   }
+}
+
+function nameOf(agent: Agent<unknown> | string): string {
+  return typeof agent === "string" ? readRef(agent).name : agent?.name;
 }

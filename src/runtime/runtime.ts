@@ -284,6 +284,7 @@ export interface Runs {
   diff(a: string, b: string): Promise<readonly ManifestDifference[]>;
   /** A new run on a new thread, with new keys, from the messages before that step; its lineage is recorded. */
   fork<Output>(id: string, agent: Agent<Output>, options: ForkOptions): Promise<Run<Output>>;
+  fork(id: string, agent: string, options: ForkOptions): Promise<Run<JsonValue | string>>;
   /** Takes a finished run and everything of it away. */
   erase(id: string): Promise<void>;
   /**
@@ -299,12 +300,15 @@ export interface Runtime {
     input: StartInput,
     options?: StartOptions<Context>,
   ): Promise<Run<Output>>;
+  /** By name: `"support"`, or `"support@2"` for a version of it. */
+  start(agent: string, input: StartInput, options?: StartOptions): Promise<Run<JsonValue | string>>;
   /** start + result. */
   run<Output, Context>(
     agent: Agent<Output, Context>,
     input: StartInput,
     options?: StartOptions<Context> & WaitOptions,
   ): Promise<RunResult<Output>>;
+  run(agent: string, input: StartInput, options?: StartOptions & WaitOptions): Promise<RunResult<JsonValue | string>>;
   /** What a run of this agent would be started with. */
   manifest(agent: Agent<unknown>): Manifest;
   readonly runs: Runs;

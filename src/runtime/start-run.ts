@@ -1,17 +1,16 @@
 /** start: check everything, write run-created in one transaction, tell. A returned handle is a durable run. */
 import type { Agent } from "../domain/agent.ts";
-import type { DeclaredManifest } from "../domain/declared-manifest.ts";
 import type { RunCreated } from "../domain/entry.ts";
 import { HoldfastError } from "../domain/errors.ts";
-import { type Fingerprint, parseId, type RunId, type ThreadId } from "../domain/ids.ts";
+import { parseId, type RunId, type ThreadId } from "../domain/ids.ts";
 import { type JsonValue, messageOf, toJson } from "../domain/json.ts";
-import { manifestOf } from "../domain/manifest.ts";
 import type { Message } from "../domain/message.ts";
 import { Problems } from "../domain/problems.ts";
 import { priorities } from "../domain/run.ts";
 import { type SchemaResult, type StandardSchema, showIssues } from "../domain/standard-schema.ts";
 import type { Birth } from "../ports/store.ts";
 import { anyone } from "./act-options.ts";
+import { isAgent, noAgent } from "./agent-directory.ts";
 import { busyRule, joinActive, makesWay, tellReplaced } from "./busy-thread.ts";
 import { type Desk, written } from "./desk.ts";
 import { tell } from "./outside-door.ts";
@@ -31,7 +30,7 @@ export interface StartRequest {
   readonly context?: { readonly value: JsonValue | undefined; readonly isChecked: boolean };
 }
 
-export async function startRun(agent: Agent<unknown>, request: StartRequest, desk: Desk): Promise<RunId> {
+export async function startRun(agent: Agent<unknown> | string, request: StartRequest, desk: Desk): Promise<RunId> {
   let birth = await prepare(agent, request, desk);
   const { run } = birth.entry.identity;
   let ending: RunId | undefined;
@@ -66,21 +65,22 @@ export async function startRun(agent: Agent<unknown>, request: StartRequest, des
   }
 }
 
-async function prepare(agent: Agent<unknown>, request: StartRequest, desk: Desk): Promise<Birth> {
+async function prepare(wanted: Agent<unknown> | string, request: StartRequest, desk: Desk): Promise<Birth> {
+  if (typeof wanted !== "string" && !isAgent(wanted)) throw noAgent("start(agent, input)");
   const { input, options, forkedFrom } = request;
   const problems = new Problems(options, optionNames);
   problems.oneOf("whenBusy", choices);
   problems.optional("by", (by) => typeof by === "string" && by !== "", "must be a non-empty string");
   problems.integer("priority", Math.min(...priorities), Math.max(...priorities));
   problems.integer("startAt", 0, latestTime);
-  problems.refuse("invalid-options", `Run of ${agent.name} cannot be started`);
+  problems.refuse("invalid-options", `Run of ${typeof wanted === "string" ? wanted : wanted.name} cannot be started`);
   const run = parseId<RunId>("run id", desk.ids.next());
   const thread = parseId<ThreadId>("thread", options.thread === undefined ? desk.ids.next() : options.thread);
   const key = options.key === undefined ? `run:${run}` : parseId<string>("key", options.key);
+  const { agent, manifest } = await desk.agents.toStart({ agent: wanted, run, scope: desk.scope });
   const context = await contextOf(agent, request);
   const messages = readInput(input, desk);
-  const { fingerprint, declared: manifest } = manifestOf(agent, desk.hash);
-  refuseOther(manifest, fingerprint, desk);
+  const { fingerprint, declared } = manifest;
   const { priority, startAt } = options;
   const begins = Math.max(desk.clock.now(), startAt ?? 0);
   const entry: RunCreated = {
@@ -114,18 +114,14 @@ async function prepare(agent: Agent<unknown>, request: StartRequest, desk: Desk)
     ...(forkedFrom === undefined ? {} : { forkedFrom }),
   };
   const requestHash = desk.hash.sha256(desk.hash.canonical(asked));
-  return { key, requestHash, entry, manifest, whenBusy: busyRule(options.whenBusy), by: options.by ?? anyone };
-}
-
-/** What this process runs is exactly what it was given: a start that means something else would run something else. */
-function refuseOther({ agent, version }: DeclaredManifest, fingerprint: Fingerprint, { agents }: Desk): void {
-  if (agents.length === 0 || agents.some((each) => each.fingerprint === fingerprint)) return;
-  const known = agents.map((each) => `${each.name}@${each.version}`).join(", ");
-  throw new HoldfastError(
-    "unknown-agent",
-    `Agent ${agent}@${version} is not what this runtime has: ${known}; start one of those, or give createRuntime this one too`,
-    { details: { agent, version, fingerprint } },
-  );
+  return {
+    key,
+    requestHash,
+    entry,
+    manifest: declared,
+    whenBusy: busyRule(options.whenBusy),
+    by: options.by ?? anyone,
+  };
 }
 
 async function contextOf(agent: Agent<unknown>, { options, context }: StartRequest): Promise<JsonValue | undefined> {

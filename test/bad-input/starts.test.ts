@@ -175,7 +175,7 @@ onEveryStore((freshStore) => {
     await using t = await testRuntime({ agents: [greeter], store: freshStore() });
     await using bare = await createRuntime({ store: freshStore() });
     for (const runtime of [t.runtime, bare]) {
-      for (const nobody of [undefined, null, "greeter", {}, { name: "greeter" }]) {
+      for (const nobody of [undefined, null, 7, {}, { name: "greeter" }]) {
         await expect(runtime.start(nobody as never, "hi")).rejects.toMatchObject({ code: "invalid-agent" });
       }
     }

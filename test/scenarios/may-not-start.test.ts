@@ -15,6 +15,7 @@ const at: Circumstances = {
     elapsed: 50,
     leaving: false,
     missing: undefined,
+    missingAgainMs: undefined,
     amend: undefined,
     mayStart: false,
   },

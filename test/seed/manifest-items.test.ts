@@ -138,7 +138,10 @@ test("R-025, R-028 the output contract is part of what is validated and hashed",
 
 test("R-026 a manifest that does not hold together is refused whole, when it is given and when it is started", async () => {
   const broken = { ...ann, tools: [act, act, { spec: { ...look.spec, name: "ghost" } }] } as unknown as Agent;
-  expect(await problemsOf({ agents: [broken] })).toEqual(["agents[0]: ann: tools: act is there twice"]);
+  expect(await problemsOf({ agents: [broken] })).toEqual([
+    "agents[0]: ann: tools: act is there twice",
+    "agents[0]: ann: tools: ghost is shown to the model and has no code",
+  ]);
   const desk = await open();
   await expect(desk.start(broken, "go")).rejects.toMatchObject({
     code: "invalid-manifest",

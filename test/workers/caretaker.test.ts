@@ -23,7 +23,7 @@ import { createFakeClock } from "../../src/testing/fake-clock.ts";
 const logger = { warn: () => undefined, note: () => undefined };
 const unservedMs = 60_000;
 
-const served = { scopes: [scopeA], agents: ["ann"], leaseMs: 30_000, unservedMs };
+const served = { scopes: [scopeA], agents: () => ["ann"], leaseMs: 30_000, unservedMs };
 
 function portsOf(store: Store, clock: Clock): Omit<CaretakerOptions, keyof typeof served> {
   let drawn = 0;

@@ -25,7 +25,7 @@ for (const again of [scopeA, scopeB]) {
     const ports = { store, bus: createInMemoryBus(logger), clock, ids: { next: () => String(Math.random()) }, logger };
     const served = {
       scopes: [scopeA, scopeB] as readonly Scope[],
-      agents: ["ann"],
+      agents: () => ["ann"],
       leaseMs: 30_000,
       unservedMs: 60_000,
       mayTake: async () => true,

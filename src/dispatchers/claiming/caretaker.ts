@@ -25,7 +25,7 @@ export interface CaretakerOptions {
   readonly ids: Ids;
   readonly logger: Logger;
   readonly scopes: readonly Scope[] | "all";
-  readonly agents: readonly string[];
+  readonly agents: () => readonly string[];
   readonly leaseMs: number;
   readonly unservedMs: number;
   /** This process has what the ticket's run waits for. */
@@ -65,7 +65,7 @@ interface Round extends CaretakerOptions {
 
 async function goRound(round: Round): Promise<void> {
   while (!round.stop.aborted) {
-    await announce(round, round.agents);
+    await announce(round, round.agents());
     for (const scope of round.scopes === "all" ? [] : round.scopes) await lookAfter(round, scope);
     await round.clock.sleep(round.roundMs, round.stop);
   }
@@ -86,7 +86,8 @@ async function lookAfter(round: Round, scope: Scope): Promise<void> {
 
 /** U3. */
 async function answerFound(round: Round, scope: Scope): Promise<void> {
-  const { store, bus, agents, useless } = round;
+  const { store, bus, useless } = round;
+  const agents = round.agents();
   const open = await store.tickets({ scope, kind: "missing-capability", agents, status: "open", limit: mostAnswers });
   for (const { ticket } of open) {
     const { id, run, hash } = ticket;
@@ -122,7 +123,8 @@ async function setAside(round: Round, scope: Scope): Promise<void> {
 async function missingIn(round: Round, scope: Scope): Promise<readonly string[]> {
   const { store, logger, unservedMs } = round;
   const due = await store.unserved({ scope, dueForMs: 0, limit: batch });
-  const others = due.filter((name) => !round.agents.includes(name));
+  const own = round.agents();
+  const others = due.filter((name) => !own.includes(name));
   if (others.length === 0) return [];
   const open = await store.tickets({ scope, kind: "missing-capability", agents: others, status: "open", limit: batch });
   const known = new Set(open.map(({ ticket }) => ticket.agent));

@@ -154,7 +154,11 @@ async function lookEverywhere(worker: Worker): Promise<void> {
   try {
     const dues: { readonly scope: Scope; readonly due: number }[] = [];
     for (let after: Scope | undefined, more = true; more; ) {
-      const page = await store.dueScopes({ agents, limit: scopePage, ...(after === undefined ? {} : { after }) });
+      const page = await store.dueScopes({
+        agents: agents(),
+        limit: scopePage,
+        ...(after === undefined ? {} : { after }),
+      });
       dues.push(...page.scopes);
       after = page.next;
       more = after !== undefined && !worker.stop.signal.aborted;

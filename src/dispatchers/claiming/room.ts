@@ -8,7 +8,8 @@ import type { Scope } from "../../domain/ids.ts";
 import type { Claim } from "../../ports/store.ts";
 
 export interface RoomOptions {
-  readonly agents: readonly string[];
+  /** Whose runs are taken; asked each time, for it may change. */
+  readonly agents: () => readonly string[];
   /** Runs in hand at once. */
   readonly concurrency: number;
   /** The same of single agents, by name. */
@@ -41,7 +42,6 @@ type Counted = Pick<Claim, "agent" | "scope">;
 export function createRoom(options: RoomOptions): Room {
   const { concurrency, concurrencyPerScope } = options;
   const limits = new Map(Object.entries(options.concurrencyPerAgent));
-  const others = options.agents.filter((agent) => !limits.has(agent));
   const byAgent = new Map<string, number>();
   const byScope = new Map<Scope, number>();
   let taken = 0;
@@ -59,7 +59,9 @@ export function createRoom(options: RoomOptions): Room {
   function asks(scope: Scope): readonly Ask[] {
     const most = leftIn(scope);
     if (most <= 0) return [];
-    const single = options.agents.flatMap((agent) => {
+    const agents = options.agents();
+    const others = agents.filter((agent) => !limits.has(agent));
+    const single = agents.flatMap((agent) => {
       const limit = Math.min(most, (limits.get(agent) ?? 0) - (byAgent.get(agent) ?? 0));
       return limit > 0 ? [{ agents: [agent], limit }] : [];
     });
@@ -70,7 +72,7 @@ export function createRoom(options: RoomOptions): Room {
     left: () => concurrency - taken,
     leftIn,
     asks,
-    isShort: (scope) => asks(scope).flatMap((ask) => ask.agents).length < options.agents.length,
+    isShort: (scope) => asks(scope).flatMap((ask) => ask.agents).length < options.agents().length,
     took: (claim) => count(claim, 1),
     gave: (claim) => count(claim, -1),
   };

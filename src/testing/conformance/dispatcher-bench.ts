@@ -145,7 +145,7 @@ function createWorker({ intercept, isBroken = false, isDeaf = false, ...setup }:
   };
   const store = interceptStore(setup.store, count);
   const dispatcher = createClaimingDispatcher({
-    ...{ scopes: [scopeA], agents: ["ann"], leaseMs, pollMs, closeGraceMs: 100, crashLimit: 5 },
+    ...{ scopes: [scopeA], agents: () => ["ann"], leaseMs, pollMs, closeGraceMs: 100, crashLimit: 5 },
     ...{ concurrency: 100, concurrencyPerAgent: {}, concurrencyPerScope: 100 },
     counts: { runsInHand: 0, leasesLost: 0, fencedWrites: 0, behindAnswers: 0 },
     ...setup,

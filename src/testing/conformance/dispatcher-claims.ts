@@ -127,7 +127,7 @@ export const claimChecks: Record<string, DispatcherCheck> = {
   "R1 R2 a full agent is not passed, and holds up no other": dispatching(async ({ worker, born, quiet }) => {
     await born(...Array.from({ length: 20 }, (_, n) => birthOf(`ann${n}`)));
     await born(...[1, 2, 3].map((n) => birthOf(`bob${n}`, { agent: "bob" })));
-    const each = worker({ agents: ["ann", "bob"], concurrency: 10, concurrencyPerAgent: { ann: 2 } });
+    const each = worker({ agents: () => ["ann", "bob"], concurrency: 10, concurrencyPerAgent: { ann: 2 } });
     await quiet();
     assert.deepEqual(each.inHand().toSorted(), ["ann0", "ann1", "bob1", "bob2", "bob3"]);
     await each.claims.find(({ run }) => run === "ann0")?.end();
