@@ -6,7 +6,7 @@ export interface EngineLimits {
   readonly modelAttempts: number;
   /** Attempts of one tool call that plugins may ask for. */
   readonly callAttempts: number;
-  /** All hooks of a phase together, or a check of a call (schema, approval rule): what takes longer has failed. */
+  /** All hooks of a phase together, a check of a call (schema, approval rule), or an answer of the resolver: what takes longer has failed. */
   readonly phaseTimeoutMs: number;
   /** How long aborted effects may take to settle before the run ends without them. */
   readonly graceMs: number;
@@ -18,7 +18,7 @@ export interface EngineLimits {
   readonly window: number;
   /** Entries between snapshots. */
   readonly snapshotEvery: number;
-  /** How long a run may be claimable while no worker has its agent before it says so in a ticket. */
+  /** How long a run may be claimable while no worker has its agent before it says so in a ticket, and how often one asks again. */
   readonly unservedMs: number;
 }
 
