@@ -100,13 +100,14 @@ export const errorCatalogue = {
   "content-not-found": {
     retry: "never",
     status: 404,
-    next: "Put the content again, then commit what cites it: nobody cited it in time, or it belongs to another scope.",
+    next: "Check the hash and the scope, and that this process has the same `content` option as the one that put it.",
   },
   "content-hash-mismatch": {
     retry: "never",
     status: 400,
-    next: "Give the lower-case hex SHA-256 of exactly these bytes; nothing was written.",
+    next: "Put: give the lower-case hex SHA-256 of exactly these bytes. Get: restore the file or row from a backup.",
   },
+  "invalid-content": { retry: "never", status: 400, next: "Correct every problem listed in `problems`." },
   "invalid-cursor": { retry: "never", status: 400, next: "Use a cursor that the same watch or list has given." },
   "journal-regressed": {
     retry: "never",

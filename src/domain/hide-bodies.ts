@@ -18,6 +18,8 @@ const hideResult = by<CallResult>({
   kind: "shown",
   value: "hidden",
   say: "hidden",
+  // Whoever can guess the bytes can check the guess by their hash.
+  content: (content) => hide(content, { hash: "hidden", bytes: "shown", mediaType: "shown" }),
   code: "shown",
   message: "hidden",
 });

@@ -57,9 +57,24 @@ export type CallInput =
   | { readonly kind: "json"; readonly value: JsonValue }
   | { readonly kind: "text"; readonly text: string; readonly problem: string };
 
+/** Bytes that are kept outside the journal, in the run's scope; see content.ts. */
+export interface ContentRef {
+  /** Lower-case hex SHA-256 of the bytes. */
+  readonly hash: string;
+  readonly bytes: number;
+  readonly mediaType: string;
+}
+
 /** Every call ends with exactly one of these in the transcript. */
 export type CallResult =
-  | { readonly kind: "value"; readonly value: JsonValue; readonly say?: string }
+  | {
+      readonly kind: "value";
+      /** null where the result is content. */
+      readonly value: JsonValue;
+      /** What the model reads instead of the value. */
+      readonly say?: string;
+      readonly content?: ContentRef;
+    }
   | { readonly kind: "error"; readonly code: CallErrorCode; readonly message: string };
 
 export type CallErrorCode =

@@ -2,6 +2,7 @@
  * Which rows a commit changes besides the journal: one pure answer for every store, so that projections
  * cannot differ between them. An ordinary commit changes none.
  */
+import { contentIn } from "./content.ts";
 import type { EntryBody, Settled, TicketDecided } from "./entry.ts";
 import { HoldfastError } from "./errors.ts";
 import type { InputId } from "./ids.ts";
@@ -26,6 +27,8 @@ export interface RowChanges {
   readonly messages: number;
   /** State of the thread, the last value of each key. What a run keeps for itself is in its fold and has no row. */
   readonly slots: readonly StateSlot[];
+  /** Hashes of content that the entries refer to; each must be there. */
+  readonly cites: readonly string[];
   /** This claim got somewhere: the crash count returns to 0. */
   readonly progressed: boolean;
 }
@@ -64,6 +67,7 @@ export function rowChanges(entries: readonly EntryBody[]): RowChanges {
     takenInputs,
     messages,
     slots: slotsIn(entries),
+    cites: contentIn(entries),
     progressed,
   };
 }

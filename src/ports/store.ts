@@ -5,7 +5,7 @@
  * S2 `commit` and `release` of another epoch than the run's change nothing and answer `fenced`; lease time is not the fence.
  * S3 `commit` and `release` below the head change nothing and answer `behind` with every entry after `expectedSeq`;
  *    above the head they throw journal-regressed.
- * S4 A commit's entries and every row they change (status, tickets, inbox, thread and its state) are one transaction.
+ * S4 A commit's entries and every row they change (status, tickets, inbox, citations, thread and its state) are one transaction.
  * S5 `post` is guarded by its subject's own state in the same transaction; a ticket is decided at most once, ever.
  * S6 The same post key (per run), start key (per scope) or claim id gives the first answer again.
  * S7 A run is claimed by at most one live lease, only while it is its thread's active run and its start time has come; a
@@ -116,8 +116,6 @@ export interface Commit extends RunKey {
   readonly successor?: Birth;
   /** Facts for others, written in the same transaction. */
   readonly deliveries?: readonly Delivery[];
-  /** Hashes of content that the entries refer to; each must be there. */
-  readonly cites?: readonly string[];
 }
 
 /** Gets the store's own kind of transaction; whoever made it knows which. */

@@ -5,6 +5,7 @@ import type { Store } from "../../src/ports/store.ts";
 import { postgresWithProbe } from "../../src/stores/postgres/postgres.ts";
 import {
   birthOf,
+  citing,
   claimOne,
   contentOf,
   scopeA,
@@ -47,17 +48,17 @@ test("content that an open transaction cites is not collected", async () => {
   const { url, schema, definition } = await freshStore({ time: "database" });
   const other = await opened(definition);
   let isArmed = false;
-  const citing = await pausedStore(url, schema, (sql) => isArmed && sql === "COMMIT");
-  await citing.store.create(birthOf("r1"));
-  const claim = await claimOne(citing.store);
-  await citing.store.putContent(content);
+  const citer = await pausedStore(url, schema, (sql) => isArmed && sql === "COMMIT");
+  await citer.store.create(birthOf("r1"));
+  const claim = await claimOne(citer.store);
+  await citer.store.putContent(content);
   isArmed = true;
-  const written = write(citing.store, claim, { entries: [started(0)], after: 1, cites: [content.hash] });
-  await citing.reached;
-  expect(await other.collectContent(everything)).toBe(0);
-  citing.goOn();
+  const written = write(citer.store, claim, { entries: [started(0), citing(content)], after: 1 });
+  await citer.reached;
+  expect(await other.collectContent(everything)).toEqual([]);
+  citer.goOn();
   await written;
-  expect(await other.collectContent(everything)).toBe(0);
+  expect(await other.collectContent(everything)).toEqual([]);
   expect(await other.content(content)).toBeDefined();
 });
 
@@ -70,10 +71,10 @@ test("a citation that comes while its content is being collected is refused, and
   const collecting = await pausedStore(url, schema, (sql) => sql === "COMMIT");
   const collected = collecting.store.collectContent(everything);
   await collecting.reached;
-  const cited = write(other, claim, { entries: [started(0)], after: 1, cites: [content.hash] });
+  const cited = write(other, claim, { entries: [started(0), citing(content)], after: 1 });
   const refused = expect(cited).rejects.toSatisfy((cause) => isHoldfastError(cause, "content-not-found"));
   collecting.goOn();
-  expect(await collected).toBe(1);
+  expect(await collected).toHaveLength(1);
   await refused;
   await write(other, claim, { entries: [started(0)], after: 1 });
 });
@@ -85,6 +86,6 @@ test("a commit that causes and cites nothing is one statement", async () => {
   const claim = await claimOne(store);
   const head = await write(store, claim, { entries: [started(0)], after: 1 });
   statements.length = 0;
-  await write(store, claim, { entries: [stepped(1)], after: head, deliveries: [], cites: [] });
+  await write(store, claim, { entries: [stepped(1)], after: head, deliveries: [] });
   expect(statements).toHaveLength(1);
 });

@@ -4,6 +4,7 @@ import { tablesOfRun } from "../../src/stores/postgres/erasure.ts";
 import {
   birthOf,
   changed,
+  citing,
   claimOne,
   contentOf,
   decisionOn,
@@ -49,8 +50,13 @@ test("H3 of a deleted thread no row is left in any table", async () => {
   await store.saveSnapshot(keyOf("r1"), { seq: 1, foldVersion: 1, state: "secret" });
   const content = contentOf("a large secret");
   await store.putContent(content);
-  const caused = { deliveries: [deliveryTo("other", "i2")], cites: [content.hash] };
-  await write(store, claim, { entries: [changed("k", "secret"), ended], after: 6, position: 1, ...caused });
+  const caused = { deliveries: [deliveryTo("other", "i2")] };
+  await write(store, claim, {
+    entries: [changed("k", "secret"), citing(content), ended],
+    after: 6,
+    position: 1,
+    ...caused,
+  });
   await store.addEvidence({ ...keyOf("r1"), kind: "late-result", body: "secret" });
   expect(await filled(fresh, erased)).toEqual(erased);
   await store.deleteThread({ ...threadKey("t"), children: "cascade" });

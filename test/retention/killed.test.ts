@@ -5,6 +5,7 @@ import type { Store } from "../../src/ports/store.ts";
 import { sqlite } from "../../src/sqlite.ts";
 import {
   birthOf,
+  citing,
   claimOne,
   contentOf,
   decisionOn,
@@ -39,7 +40,7 @@ async function fill(store: Store): Promise<void> {
     await store.post(decisionOn(ticket, "k"));
     await store.post(inputTo(run, "i1"));
     await store.saveSnapshot(keyOf(run), { seq: 1, foldVersion: 1, state: "s" });
-    await write(store, claim, { entries: [ended], after: 6, position: 1, cites: [content.hash] });
+    await write(store, claim, { entries: [citing(content), ended], after: 6, position: 1 });
     await store.addEvidence({ ...keyOf(run), kind: "late-result", body: run });
   }
   await store.create(birthOf("waits"));

@@ -156,7 +156,7 @@ test("a commit that causes and cites nothing is one statement; the end of a run 
   const claim = await claimOne(bench.store);
   let head = await write(bench.store, claim, { entries: [started(0), settled("done")], after: 1 });
   bench.seen();
-  head = await write(bench.store, claim, { entries: [stepped(1)], after: head, deliveries: [], cites: [] });
+  head = await write(bench.store, claim, { entries: [stepped(1)], after: head, deliveries: [] });
   expect(bench.seen()).toHaveLength(1);
   await write(bench.store, claim, { entries: [ended], after: head });
   const touching = bench.seen().filter((sql) => /outbox|content|thread_state/.test(sql));

@@ -9,6 +9,7 @@ import { tablesOfRun } from "../../src/stores/sqlite/erasure.ts";
 import {
   birthOf,
   changed,
+  citing,
   claimOne,
   contentOf,
   decisionOn,
@@ -58,8 +59,8 @@ test("H3 of a deleted thread no row is left in any table, but for one empty row 
   const deliveries = [deliveryTo("other", "i2")];
   const content = contentOf("a large secret");
   await store.putContent(content);
-  const entries = [changed("k", "secret"), ended];
-  await write(store, claim, { entries, after: 6, position: 1, deliveries, cites: [content.hash] });
+  const entries = [changed("k", "secret"), citing(content), ended];
+  await write(store, claim, { entries, after: 6, position: 1, deliveries });
   await store.addEvidence({ ...keyOf("r1"), kind: "late-result", body: "secret" });
   const db = connection();
   for (const [table, count] of Object.entries(countsOf(db, erased)))

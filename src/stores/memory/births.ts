@@ -1,8 +1,10 @@
 /** Births of runs and threads in the memory store: everything is checked before anything is changed (S4). */
+import { contentIn } from "../../domain/content.ts";
 import type { Birth, BirthAnswer, BusyRun, NewThread, NewThreadAnswer } from "../../ports/store.ts";
 import { isRefused, takeover } from "../shared/busy-rule.ts";
 import { type HistoryRun, readHistory } from "../shared/read-history.ts";
 import { runTaken, startKeyTaken } from "../shared/refusals.ts";
+import { checkCites } from "./content.ts";
 import { append, type MemoryRun, type MemoryThread, reschedule, type ScopeData } from "./data.ts";
 import { addRun } from "./new-run.ts";
 import { start } from "./writes.ts";
@@ -15,6 +17,7 @@ export function create(scope: ScopeData, birth: Birth, now: number): BirthAnswer
   const known = scope.threads.get(identity.thread);
   const active = known?.active;
   if (active && isRefused(birth.whenBusy, active.status)) return { kind: "busy", active: busyRun(scope, active) };
+  checkCites(scope, identity.run, contentIn([birth.entry]));
   const thread = known ?? addThread(scope, { scope: identity.scope, thread: identity.thread }, now);
   if (active) askToEnd(scope, active, { birth, now });
   const run = addRun(scope, birth, { thread, now });
@@ -49,16 +52,18 @@ export function createThread(scope: ScopeData, wanted: NewThread, now: number): 
   if (wanted.parent === wanted.thread) return { kind: "cycle" };
   if (wanted.parent !== undefined && !scope.threads.has(wanted.parent)) return { kind: "parent-not-found" };
   const history = wanted.history && readHistory(wanted, wanted.history);
-  if (wanted.history) checkFree(scope, wanted.history.birth);
+  if (wanted.history) checkFree(scope, wanted.history);
   const thread = addThread(scope, wanted, now);
   if (wanted.history && history) addHistory(scope, thread, { ...wanted.history, ...history, now });
   return { kind: "created" };
 }
 
-function checkFree(scope: ScopeData, { key, entry }: Birth): void {
+function checkFree(scope: ScopeData, { birth, rest }: NonNullable<NewThread["history"]>): void {
+  const { key, entry } = birth;
   const first = scope.starts.get(key);
   if (first) throw startKeyTaken(key, first.run);
   if (scope.runs.has(entry.identity.run)) throw runTaken(entry.identity.run);
+  checkCites(scope, entry.identity.run, contentIn([entry, ...rest]));
 }
 
 function addHistory(
@@ -69,6 +74,7 @@ function addHistory(
   const { birth, rest: bodies, startPosition, messages, now } = history;
   const run = addRun(scope, birth, { thread, now });
   append(scope, run, { bodies, at: now, epoch: null, before: startPosition });
+  for (const hash of contentIn(bodies)) run.cites.add(hash);
   run.status = "done";
   run.endedAt = now;
   run.wake = undefined;

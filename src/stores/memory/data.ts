@@ -95,7 +95,8 @@ export interface MemoryDelivery {
   error: string | undefined;
 }
 
-export interface MemoryContent extends StoredContent {
+export interface MemoryContent {
+  readonly stored: StoredContent;
   at: number;
 }
 

@@ -1,4 +1,5 @@
 /** A run that joins its thread: its record, its place in the lists, its start key, its manifest and its first entry. */
+import { contentIn } from "../../domain/content.ts";
 import type { Birth } from "../../ports/store.ts";
 import { firstDue } from "../shared/first-due.ts";
 import { append, type MemoryRun, type MemoryThread, type ScopeData } from "./data.ts";
@@ -42,7 +43,7 @@ function newRun(
     posts: new Map(),
     inputs: new Map(),
     evidence: [],
-    cites: new Set(),
+    cites: new Set(contentIn([birth.entry])),
     startKeys: [],
     status: "created",
     ready,

@@ -2,6 +2,7 @@
  * The worker door of the memory store. Each function checks everything before it changes anything, and
  * awaits nothing, so that a call is one transaction (S4).
  */
+import { contentIn } from "../../domain/content.ts";
 import type { Entry } from "../../domain/entry.ts";
 import { type RowChanges, rowChanges } from "../../domain/row-changes.ts";
 import type { Commit, CommitAnswer, Release } from "../../ports/store.ts";
@@ -34,14 +35,14 @@ export function commit(scope: ScopeData, wanted: Commit, now: number): CommitAns
   const changes = rowChanges(wanted.entries);
   checkChanges(scope, run, changes);
   checkBirth(scope, run, { wanted, changes });
-  checkCites(scope, wanted);
+  checkCites(scope, run.id, changes.cites);
   const { entries: bodies, epoch, position } = wanted;
   const seq = append(scope, run, { bodies, at: now, epoch, before: position });
   run.placed = position + changes.messages;
   changeTickets(scope, changes, { seq, at: now });
   takeInputs(run, changes);
   for (const slot of changes.slots) run.thread.state.set(slot.key, slot);
-  for (const hash of wanted.cites ?? []) run.cites.add(hash);
+  for (const hash of changes.cites) run.cites.add(hash);
   addDeliveries(scope, run, { deliveries: wanted.deliveries ?? [], seq, now });
   if (changes.startPosition !== undefined) start(run, changes.startPosition);
   if (changes.progressed) run.crashes = 0;
@@ -106,6 +107,7 @@ function checkBirth(
   checkSuccessor(wanted, { thread: run.thread.id, queued: run.queued, status: changes.status });
   const born = wanted.successor?.entry.identity.run;
   if (born !== undefined && scope.runs.has(born)) throw runTaken(born);
+  if (wanted.successor) checkCites(scope, born ?? run.id, contentIn([wanted.successor.entry]));
 }
 
 function changeTickets(

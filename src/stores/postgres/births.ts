@@ -13,6 +13,7 @@ import type { Birth, BirthAnswer } from "../../ports/store.ts";
 import { isRefused, takeover } from "../shared/busy-rule.ts";
 import { firstDue } from "../shared/first-due.ts";
 import { type Access, storeTime, type Tx } from "./access.ts";
+import { citeFirst } from "./content.ts";
 import { TryAgain } from "./failures.ts";
 import { birthKeys, type Job } from "./jobs.ts";
 import { bodyOf } from "./journal.ts";
@@ -138,4 +139,5 @@ export async function insertBirth(tx: Tx, place: NewPlace, added: NewRun): Promi
   const { priority, ready, wake = null } = firstDue(birth, place.now);
   await tx.run(insert(added.onTakenKey ?? ""), [...identity, ...rest, priority, ready, wake]);
   tx.threads.add(place.new_thread);
+  await citeFirst(tx, place.no, { scope, run, entries: [birth.entry] });
 }

@@ -68,9 +68,8 @@ type HeldRow = Pick<CommitRow, "no" | "epoch" | "head">;
 
 /** It changes its run's row and the journal, and nothing else. */
 export function isSimple({ commit, changes }: PreparedCommit): boolean {
-  const { status, opened, decided, takenInputs, slots } = changes;
-  if (slots.length > 0) return false;
-  if ((commit.deliveries?.length ?? 0) + (commit.cites?.length ?? 0) > 0) return false;
+  const { status, opened, decided, takenInputs, slots, cites } = changes;
+  if (slots.length + cites.length + (commit.deliveries?.length ?? 0) > 0) return false;
   return status !== "done" && !commit.successor && opened.length + decided.length + takenInputs.length === 0;
 }
 
@@ -104,10 +103,15 @@ export async function writeCommits(
   await writeState(tx, taken);
   await addDeliveries(tx, taken);
   for (const each of taken) if (each.changes.status === "done") await endRun(tx, each);
-  await citeContent(tx, taken);
+  await citeContent(tx, taken.map(citingOf));
   const outcomes: Outcome<CommitAnswer>[] = [];
   for (const [index, { commit }] of all.entries()) outcomes.push(await outcomeOf(tx, commit, rows[index]));
   return outcomes;
+}
+
+function citingOf({ commit, changes, no }: TakenCommit): Parameters<typeof citeContent>[1][number] {
+  const { scope, run, expectedSeq } = commit;
+  return { scope, run, no, seq: expectedSeq + 1, hashes: changes.cites };
 }
 
 async function refusedBirth(tx: Tx, prepared: PreparedCommit): Promise<Outcome<CommitAnswer> | undefined> {

@@ -189,7 +189,9 @@ CREATE TABLE hf.content (
   hash text COLLATE "C" NOT NULL,
   time bigint NOT NULL,                    -- when it was last put
   media_type text NOT NULL,
-  body bytea NOT NULL,
+  body bytea,
+  place text,                              -- where the bytes are instead
+  CHECK ((body IS NULL) <> (place IS NULL)),
   PRIMARY KEY (scope, hash)
 );
 CREATE INDEX content_by_time ON hf.content (scope, time, hash);

@@ -5,6 +5,7 @@ import type { NewThread, NewThreadAnswer } from "../../ports/store.ts";
 import { type HistoryRun, readHistory } from "../shared/read-history.ts";
 import { runTaken, startKeyTaken } from "../shared/refusals.ts";
 import { type Access, storeTime, type Tx } from "./access.ts";
+import { citeFirst } from "./content.ts";
 import { TryAgain } from "./failures.ts";
 import { type Job, keyOf } from "./jobs.ts";
 import { bodyOf } from "./journal.ts";
@@ -111,4 +112,5 @@ async function insertHistory(tx: Tx, imported: Imported, place: Place): Promise<
   const journal = [rest.length, imported.startPosition, imported.messages];
   const bodies = [birth.requestHash, JSON.stringify(birth.manifest), imported.birth, imported.rest];
   await tx.run(insertRun, [...identity, place.now, birth.key, ...journal, ...bodies]);
+  await citeFirst(tx, place.run, { scope, run, entries: [birth.entry, ...rest] });
 }

@@ -8,6 +8,7 @@ import type { Birth, BirthAnswer, BusyRun } from "../../ports/store.ts";
 import { isRefused, takeover } from "../shared/busy-rule.ts";
 import { firstDue } from "../shared/first-due.ts";
 import type { Access } from "./access.ts";
+import { citeFirst } from "./content.ts";
 import type { Connection } from "./database.ts";
 import type { Job } from "./group.ts";
 import { bodyOf, headSeq, insertFact } from "./journal.ts";
@@ -49,7 +50,7 @@ function writeBirth(access: Access, birth: Birth, body: string): BirthAnswer {
   else db.run(joinThread, owner, no, time);
   if (active) askToEnd(db, { no: active.no, thread: place.thread }, { birth, time });
   insertFact(db, place, { seq: 1, time, body });
-  storeBirth(access, birth);
+  storeBirth(access, no, birth);
   return { kind: "created", queued: isQueued };
 }
 
@@ -123,9 +124,10 @@ function askToEnd(
   insertFact(db, active, { seq, time, body: bodyOf([request]) });
 }
 
-/** What every birth brings beside its rows: the start key, and its manifest when it is new here. */
-export function storeBirth({ db, places }: Access, birth: Birth): void {
+/** What every birth brings beside its rows: the start key, what it cites, and its manifest when it is new here. */
+export function storeBirth({ db, places }: Access, no: number, birth: Birth): void {
   recordStart(db, birth.entry.identity, birth);
+  citeFirst(db, { no }, { ...birth.entry.identity, entries: [birth.entry] });
   storeManifest(db, places, birth);
 }
 

@@ -51,9 +51,8 @@ function transact(access: Access, commit: Commit, transaction: Transact): Commit
 }
 
 function isOrdinary({ commit, changes }: Prepared): boolean {
-  const { status, opened, decided, takenInputs, slots } = changes;
-  if (slots.length > 0) return false;
-  if ((commit.deliveries?.length ?? 0) + (commit.cites?.length ?? 0) > 0) return false;
+  const { status, opened, decided, takenInputs, slots, cites } = changes;
+  if (slots.length + cites.length + (commit.deliveries?.length ?? 0) > 0) return false;
   return status === undefined && !commit.successor && opened.length + decided.length + takenInputs.length === 0;
 }
 
@@ -108,7 +107,7 @@ function project(access: Access, place: Place, written: Written): void {
     db.run("UPDATE runs SET crashes = 0 WHERE no = ? AND crashes > 0", place.no);
   }
   if (changes.progressed) place.calmEpoch = commit.epoch;
-  citeContent(db, place, commit);
+  citeContent(db, place, { scope, run: commit.run, seq: expectedSeq + 1, hashes: changes.cites });
 }
 
 function takeInputs(db: Connection, place: Place, { takenInputs }: RowChanges): void {

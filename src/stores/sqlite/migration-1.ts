@@ -183,7 +183,9 @@ CREATE TABLE content (
   hash TEXT NOT NULL,
   time INTEGER NOT NULL,           -- when it was last put
   media_type TEXT NOT NULL,
-  body BLOB NOT NULL
+  body BLOB,
+  place TEXT,                      -- where the bytes are instead
+  CHECK ((body IS NULL) <> (place IS NULL))
 ) STRICT;
 CREATE UNIQUE INDEX content_by_hash ON content (scope, hash);
 CREATE INDEX content_by_time ON content (scope, time, hash);

@@ -4,6 +4,7 @@ import { type HistoryRun, readHistory } from "../shared/read-history.ts";
 import { runTaken, startKeyTaken } from "../shared/refusals.ts";
 import type { Access } from "./access.ts";
 import { insertRunRow, nextRunNo, storeBirth } from "./births.ts";
+import { citeFirst } from "./content.ts";
 import type { Job } from "./group.ts";
 import { bodyOf, insertFact, insertHistory } from "./journal.ts";
 import { findStart } from "./start-keys.ts";
@@ -67,5 +68,6 @@ function writeHistory(
   insertFact(db, { no, thread }, { seq: 1, time, body: history.birth });
   const row = { seq: 2, n: rest.length, time, pos: history.startPosition, m: history.messages, body: history.rest };
   insertHistory(db, { no, thread }, row);
-  storeBirth(access, birth);
+  storeBirth(access, no, birth);
+  citeFirst(db, { no }, { ...birth.entry.identity, entries: rest });
 }

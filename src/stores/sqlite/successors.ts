@@ -31,6 +31,6 @@ export function writeSuccessor(access: Access, place: Place, born: { birth: Birt
   const own = { no, thread: place.thread };
   if (!insertRunRow(db, own, { birth, time, turn: no, isQueued: false })) throw runTaken(birth.entry.identity.run);
   insertFact(db, own, { seq: 1, time, body: bodyOf([birth.entry]) });
-  storeBirth(access, birth);
+  storeBirth(access, no, birth);
   return no;
 }

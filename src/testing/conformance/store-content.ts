@@ -1,9 +1,12 @@
 /** Checks of content (B1–B4). */
 import assert from "node:assert/strict";
-import type { Claim, Store } from "../../ports/store.ts";
+import type { CallId, MessageId } from "../../domain/ids.ts";
+import type { Message } from "../../domain/message.ts";
+import type { Birth, Claim, Store } from "../../ports/store.ts";
 import {
   birthOf,
   checked,
+  citing,
   claimOne,
   contentOf,
   ended,
@@ -13,6 +16,7 @@ import {
   scopeB,
   started,
   stepped,
+  threadKey,
   throwsCode,
   write,
 } from "./store-fixtures.ts";
@@ -27,8 +31,17 @@ async function startedRun(store: Store, run: string): Promise<Claim> {
   return claim;
 }
 
-function collect(store: Store, olderThanMs: number, limit: number = 9): Promise<number> {
-  return store.collectContent({ scope: scopeA, olderThanMs, limit });
+function bornWith(run: string, { hash }: { readonly hash: string }): Birth {
+  const birth = birthOf(run, { thread: "t" });
+  const content = { hash, bytes: 3, mediaType: "text/plain" };
+  const result = { kind: "value", value: null, content } as const;
+  const part = { type: "tool-result", call: "c" as CallId, tool: "act", result } as const;
+  const message: Message = { id: `${run}.in` as MessageId, role: "tool", parts: [part], visibility: "all" };
+  return { ...birth, entry: { ...birth.entry, input: [message] } };
+}
+
+async function collect(store: Store, olderThanMs: number, limit: number = 9): Promise<number> {
+  return (await store.collectContent({ scope: scopeA, olderThanMs, limit })).length;
 }
 
 export const content: Record<string, StoreCheck> = {
@@ -56,11 +69,12 @@ export const content: Record<string, StoreCheck> = {
     const claim = await startedRun(store, "r1");
     await store.putContent(one);
     await store.putContent({ ...two, scope: scopeB });
-    const commit = { ...claim, expectedSeq: 2, entries: [stepped(1)], position: 0 };
-    await throwsCode(store.commit({ ...commit, cites: [one.hash, two.hash] }), "content-not-found");
+    const commit = { ...claim, expectedSeq: 2, position: 0 };
+    const both = [citing(one), citing(two)];
+    await throwsCode(store.commit({ ...commit, entries: both }), "content-not-found");
     assert.equal((await store.run(keyOf("r1")))?.head, 2);
     assert.equal(await collect(store, 0), 1);
-    await throwsCode(store.commit({ ...commit, cites: [one.hash] }), "content-not-found");
+    await throwsCode(store.commit({ ...commit, entries: [citing(one)] }), "content-not-found");
     await write(store, claim, { entries: [stepped(1)], after: 2 });
   }),
 
@@ -72,10 +86,10 @@ export const content: Record<string, StoreCheck> = {
       await store.putContent(two);
       clock.advance(10);
       await store.putContent(contentOf("three"));
-      await write(store, claim, { entries: [stepped(1)], after: 2, cites: [one.hash, one.hash] });
-      await write(store, claim, { entries: [stepped(2)], after: 3, cites: [one.hash] });
+      await write(store, claim, { entries: [citing(one), citing(one)], after: 2 });
+      await write(store, claim, { entries: [citing(one)], after: 4 });
       assert.equal(await collect(store, 11), 0);
-      assert.equal(await store.collectContent({ scope: scopeB, olderThanMs: 0, limit: 9 }), 0);
+      assert.deepEqual(await store.collectContent({ scope: scopeB, olderThanMs: 0, limit: 9 }), []);
       assert.equal(await collect(store, 0, 1), 1);
       assert.equal(await store.content(two), undefined);
       assert.equal(await collect(store, 0), 1);
@@ -97,11 +111,54 @@ export const content: Record<string, StoreCheck> = {
     await store.putContent(one);
     for (const run of ["r1", "r2"]) {
       const claim = await startedRun(store, run);
-      await write(store, claim, { entries: [ended], after: 2, cites: [one.hash] });
+      await write(store, claim, { entries: [citing(one), ended], after: 2 });
     }
     await store.eraseRun(keyOf("r1"));
     assert.equal(await collect(store, 0), 0);
     await store.eraseRun(keyOf("r2"));
     assert.equal(await collect(store, 0), 1);
   }),
+
+  "B2 a birth cites what its input refers to, also one that another run's end brings": checked(async ({ store }) => {
+    await throwsCode(store.create(bornWith("r1", one)), "content-not-found");
+    assert.equal(await store.run(keyOf("r1")), undefined);
+    await store.putContent(one);
+    await store.putContent(two);
+    await store.create(bornWith("r1", one));
+    const claim = await claimOne(store);
+    await write(store, claim, { entries: [started(0), ended], after: 1, successor: bornWith("r2", two) });
+    assert.equal(await collect(store, 0), 0);
+    await store.eraseRun(keyOf("r1"));
+    assert.equal(await collect(store, 0), 1);
+    assert.ok(await store.content(two));
+  }),
+
+  "B2 imported history cites what its messages refer to": checked(async ({ store }) => {
+    const thread = threadKey("t");
+    const birth = birthOf("r1", { thread: "t" });
+    const history = { birth, rest: [started(0), citing(one), ended] };
+    await throwsCode(store.createThread({ ...thread, history }), "content-not-found");
+    assert.equal(await store.thread(thread), undefined);
+    await store.putContent(one);
+    await store.createThread({ ...thread, history });
+    assert.equal(await collect(store, 0), 0);
+    await store.eraseRun(keyOf("r1"));
+    assert.equal(await collect(store, 0), 1);
+  }),
+
+  "B5 of bytes that are elsewhere the store keeps the first place, and gives it back when it is collected": checked(
+    async ({ store, reopen }) => {
+      const { scope, hash, mediaType } = one;
+      const known = { scope, hash, mediaType };
+      await store.putContent({ ...known, place: "shelf 1" });
+      await store.putContent({ ...known, place: "shelf 2" });
+      await store.putContent(one);
+      const again = await reopen();
+      assert.deepEqual(await again.content(one), { mediaType: "text/plain", place: "shelf 1" });
+      const all = { scope: scopeA, olderThanMs: 0, limit: 9 };
+      assert.deepEqual(await again.collectContent(all), [{ hash: one.hash, place: "shelf 1" }]);
+      await again.putContent(one);
+      assert.deepEqual(await again.collectContent(all), [{ hash: one.hash }]);
+    },
+  ),
 };

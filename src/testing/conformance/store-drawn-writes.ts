@@ -10,6 +10,7 @@ import type { Command, PostKind } from "./store-commands.ts";
 import {
   birthOf,
   changed,
+  citing,
   contentOf,
   decided,
   deliveryTo,
@@ -66,7 +67,7 @@ export function commitOf(command: Extract<Command, { do: "commit" }>, seen: Seen
   const drawn = entriesOf(command, seen, world).filter(
     (entry) => start !== undefined || entry.type !== "message-appended",
   );
-  const entries = command.shape === "empty" ? drawn : withState(drawn, command, seen);
+  const entries = command.shape === "empty" ? drawn : withCauses(drawn, command, seen);
   return {
     ...fenceOf(command, seen),
     entries: entries.length === 0 && command.shape !== "empty" ? [stepped(command.pick)] : entries,
@@ -74,14 +75,13 @@ export function commitOf(command: Extract<Command, { do: "commit" }>, seen: Seen
     ...wakeOf(command, world),
     ...successorIn(command, seen),
     ...deliveriesIn(command, seen, world),
-    ...(command.cites === undefined ? {} : { cites: command.cites.map((n) => contentOf(`c${n}`).hash) }),
   };
 }
 
 /** Before the entry that ends the run or lets it wait: nothing follows that. */
-function withState(
+function withCauses(
   entries: readonly EntryBody[],
-  { state = [] }: Extract<Command, { do: "commit" }>,
+  { state = [], cites = [] }: Extract<Command, { do: "commit" }>,
   { row }: Seen,
 ): readonly EntryBody[] {
   const changes = state.map((key, n) => {
@@ -89,7 +89,8 @@ function withState(
     return changed(`key-${key}`, { head: row?.head ?? 0, n }, { scope, version: 1 + n });
   });
   const isLast = entries.at(-1)?.type === "run-ended" || entries.at(-1)?.type === "run-waiting";
-  return entries.toSpliced(isLast ? -1 : entries.length, 0, ...changes);
+  const cited = cites.map((n) => citing(contentOf(`c${n}`)));
+  return entries.toSpliced(isLast ? -1 : entries.length, 0, ...changes, ...cited);
 }
 
 /** To runs that may not exist, to a sink, at once and later. */

@@ -1,7 +1,7 @@
 /** What the store's checks are written with: a clock that is moved by hand, and small births, entries and tickets. */
 import assert from "node:assert/strict";
 import type { DeclaredManifest } from "../../domain/declared-manifest.ts";
-import type { EntryBody, OutsideFact } from "../../domain/entry.ts";
+import type { EffectSettled, EntryBody, OutsideFact } from "../../domain/entry.ts";
 import { type ErrorCode, isHoldfastError } from "../../domain/errors.ts";
 import type {
   CallId,
@@ -249,6 +249,12 @@ export function contentOf(text: string, scope: Scope = scopeA): NewContent {
   return { scope, hash: nodeHash.sha256(text), mediaType: "text/plain", body };
 }
 
+/** An entry that refers to content. */
+export function citing({ hash }: Pick<NewContent, "hash">): EntryBody {
+  const content = { hash, bytes: 1, mediaType: "text/plain" };
+  return { ...(settled("done") as EffectSettled), answered: { kind: "value", value: null, content } };
+}
+
 export interface ClaimOptions {
   readonly scope?: Scope;
   readonly agents?: readonly string[];
@@ -286,7 +292,7 @@ export interface Written {
   readonly position?: number;
   readonly wake?: number;
   readonly deliveries?: readonly Delivery[];
-  readonly cites?: readonly string[];
+  readonly successor?: Birth;
 }
 
 /** Commits under a claim and insists that it is taken. */

@@ -9,6 +9,7 @@ import {
   cancelOf,
   changed,
   checked,
+  citing,
   claimAll,
   claimOne,
   ended,
@@ -106,9 +107,8 @@ export const state: Record<string, StoreCheck> = {
       const again = [changed("k", "new"), opened(ticketOf("r1", 1))];
       await throwsCode(offer(store, claim, { entries: again, after: head }), "illegal-transition");
       const { scope, run, epoch } = claim;
-      const cites = ["no such content"];
-      const citing = { scope, run, epoch, expectedSeq: head, position: 0, entries: [changed("k", "new")], cites };
-      await assert.rejects(store.commit(citing));
+      const lost = [changed("k", "new"), citing({ hash: "no such content" })];
+      await assert.rejects(store.commit({ scope, run, epoch, expectedSeq: head, position: 0, entries: lost }));
       assert.deepEqual([await stateOf(store, "t"), await headOf(store, claim)], [['k="old"@1'], head]);
       const end = await write(store, claim, { entries: [changed("k", "last"), ended], after: head });
       await throwsCode(offer(store, claim, { entries: [changed("k", "late")], after: end }), "illegal-transition");
