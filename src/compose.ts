@@ -1,13 +1,17 @@
 /** Puts the parts together on ports that someone else has opened: tests wrap them to cut, delay or reorder every call. */
 import { createInProcessBackend } from "./backends/in-process.ts";
 import { createInMemoryBus } from "./buses/in-memory.ts";
+import { keptElsewhere, type Sweep } from "./content/elsewhere.ts";
 import { startCaretaker } from "./dispatchers/claiming/caretaker.ts";
 import { createClaimingDispatcher } from "./dispatchers/claiming/claiming.ts";
+import { createCollection } from "./dispatchers/collection.ts";
 import { createOutboxRelay } from "./dispatchers/outbox/outbox-relay.ts";
 import { createSinkRelay } from "./dispatchers/outbox/sink-relay.ts";
 import { createRetention } from "./dispatchers/retention.ts";
 import type { Agent } from "./domain/agent.ts";
+import { HoldfastError } from "./domain/errors.ts";
 import { defaultScope, parseId, type Scope } from "./domain/ids.ts";
+import { messageOf } from "./domain/json.ts";
 import { fingerprintOf } from "./domain/manifest.ts";
 import { Problems } from "./domain/problems.ts";
 import { type Redactor, readRedaction } from "./domain/redaction.ts";
@@ -43,8 +47,9 @@ import { memory } from "./stores/memory/memory.ts";
 export interface RuntimePorts extends Pick<Desk, "store" | "bus" | "clock" | "ids" | "hash" | "logger" | "schemas"> {
   /** Whose transactions tools may write in, where the store has any. */
   readonly transactions?: string;
+  /** Where content is not in the store. */
+  readonly sweep?: Sweep;
 }
-
 export interface RuntimeSettings extends Omit<RuntimeOptions, "agents" | "store" | "logger" | "clock" | "ids"> {
   /** Nobody looks after runs without a worker. For simulated processes: its rounds would fill their schedules. */
   readonly isUnattended?: boolean;
@@ -54,13 +59,25 @@ export async function openPorts(options: RuntimeOptions): Promise<RuntimePorts> 
   const { clock = nodeClock, ids = nodeIds, logger = consoleLogger } = options;
   const definition = options.store ?? memory();
   const given = { clock, logger: redactingLogger(logger, redactorOf(options)) };
-  const store = await definition.open(given);
+  const opened = await definition.open(given);
+  const content = await openContent(options, opened);
   const bus = definition.bus?.(given) ?? createInMemoryBus(given.logger);
   const { transactions } = definition;
   return {
-    ...{ store, bus, clock: storeClock(store, clock), ids, hash: nodeHash, logger, schemas: createAjvChecker() },
+    ...{ ...content, bus, clock: storeClock(opened, clock), ids, hash: nodeHash, logger, schemas: createAjvChecker() },
     ...(transactions === undefined ? {} : { transactions }),
   };
+}
+
+async function openContent({ content }: RuntimeOptions, store: Store): Promise<Pick<RuntimePorts, "store" | "sweep">> {
+  if (!content) return { store };
+  try {
+    return keptElsewhere(store, await content.open(), nodeHash);
+  } catch (cause) {
+    await store.close();
+    const what = `The content's place cannot be opened: ${messageOf(cause)}`;
+    throw new HoldfastError("content-unavailable", what, { cause });
+  }
 }
 
 /** Of options that were checked before. */
@@ -127,6 +144,7 @@ export function composeWorker(
   if (dispatcher) chores.push(dispatcher, createOutboxRelay({ ...worker, scopes: claiming.scopes }));
   const { sinks = {} } = settings;
   if (dispatcher) chores.push(createSinkRelay({ ...worker, scopes: claiming.scopes, sinks, redactor }));
+  if (dispatcher && !settings.isUnattended) chores.push(createCollection(worker));
   if (dispatcher && settings.retention) chores.push(createRetention({ ...worker, ...settings.retention }));
   if (dispatcher && !settings.isUnattended)
     chores.push(startCaretaker({ ...worker, ...claiming, unservedMs: engine.limits.unservedMs, mayTake }, advance));

@@ -1,10 +1,12 @@
 /** The front door: everything a user imports from "holdfast". The only re-export file besides the other entries. */
+export { fileContent } from "./content/files.ts";
 export { createRuntime } from "./create-runtime.ts";
 export { createWorker, type Worker } from "./create-worker.ts";
 export type { RetentionPolicy } from "./dispatchers/retention.ts";
 export { type Agent, type AgentOptions, agent } from "./domain/agent.ts";
 export type { ApprovalTerms, Audience } from "./domain/approval.ts";
 export type { Command, ContextMessage } from "./domain/command.ts";
+export { asContent, type ContentOptions } from "./domain/content.ts";
 export type { DeclaredManifest, Manifest } from "./domain/declared-manifest.ts";
 export type { Delta, MessagePartial, MessageRetracted } from "./domain/delta.ts";
 export type { Detector } from "./domain/detectors.ts";
@@ -21,7 +23,7 @@ export type { EventFilter } from "./domain/event-filter.ts";
 export type { InputId, RunId, Scope, ThreadId, TicketId } from "./domain/ids.ts";
 export type { JsonValue } from "./domain/json.ts";
 export type { ManifestDifference } from "./domain/manifest-diff.ts";
-export { type Message, type Part, textOf } from "./domain/message.ts";
+export { type ContentRef, type Message, type Part, textOf } from "./domain/message.ts";
 export type { Phase } from "./domain/phase.ts";
 export {
   type CallPhaseView,
@@ -61,6 +63,7 @@ export {
 export type { RuntimeOptions, WorkerOptions } from "./options.ts";
 export { jsonSchema } from "./platform/json-schema.ts";
 export type { AgentResolver, WantedAgent } from "./ports/agent-resolver.ts";
+export type { ContentDefinition } from "./ports/content-store.ts";
 export type { Model, ModelPart, ModelRequest } from "./ports/provider.ts";
 export type { Sink, SinkContext } from "./ports/sink.ts";
 export type { EvidenceRow, StoreDefinition } from "./ports/store.ts";
@@ -69,6 +72,7 @@ export type { BreakerOptions } from "./providers/pool/breaker.ts";
 export type { PoolMember, PoolOptions } from "./providers/pool/options.ts";
 export { type MemberHealth, type Pool, pool } from "./providers/pool/pool.ts";
 export { runWorker } from "./run-worker.ts";
+export type { CollectOptions, Content, Contents } from "./runtime/content.ts";
 export type { RuntimeMetrics } from "./runtime/metrics.ts";
 export type { NewMessage } from "./runtime/new-message.ts";
 export type { Page, PageOptions } from "./runtime/pages.ts";

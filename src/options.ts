@@ -10,6 +10,7 @@ import { defaultLimits, type EngineLimits } from "./engine/limits.ts";
 import { nodeProblem } from "./platform/node-version.ts";
 import type { AgentResolver } from "./ports/agent-resolver.ts";
 import type { Clock } from "./ports/clock.ts";
+import type { ContentDefinition } from "./ports/content-store.ts";
 import type { Ids } from "./ports/ids.ts";
 import type { Logger } from "./ports/logger.ts";
 import type { Sink, Sinks } from "./ports/sink.ts";
@@ -51,6 +52,8 @@ export interface WorkerOptions {
   readonly sinks?: Sinks;
   /** What is taken out of logs, traces and errors that are thrown; everything that the detectors find unless said. */
   readonly redact?: RedactOptions;
+  /** Where large results are kept, for example fileContent(folder); in the store unless said. */
+  readonly content?: ContentDefinition;
 }
 
 export interface RuntimeOptions extends Partial<WorkerOptions> {
@@ -77,6 +80,7 @@ const workerOptions = [
   "retention",
   "sinks",
   "redact",
+  "content",
 ] as const satisfies readonly (keyof WorkerOptions)[];
 
 const day = 24 * 60 * 60_000;
@@ -121,6 +125,7 @@ function check(options: RuntimeOptions, problems: Problems): readonly Agent<unkn
     (clock) => has(clock, ["now", "monotonic", "sleep"]),
     "must have now, monotonic and sleep",
   );
+  problems.optional("content", (content) => has(content, ["open"]), "must be a place, for example fileContent(folder)");
   problems.optional("ids", (ids) => has(ids, ["next"]), "must have next");
   problems.optional("scopes", isScopes, 'must be "all" or a list of ids');
   problems.integer("concurrency", 1, mostRuns);

@@ -4,45 +4,14 @@
  * K1 What an entry refers to was put before it was written, and is cited in the same commit: it stays as long as the run.
  * K2 The model reads the beginning and is told so; the bytes stay whole.
  */
-import type { EntryBody } from "./entry.ts";
 import { HoldfastError } from "./errors.ts";
 import { carries } from "./json.ts";
-import type { CallResult, ContentRef, Message } from "./message.ts";
+import type { ContentRef } from "./message.ts";
 import { Problems } from "./problems.ts";
 
 export interface ContentBody {
   readonly mediaType: string;
   readonly body: Uint8Array;
-}
-
-/** K1: the hashes that entries refer to, each once. */
-export function contentIn(entries: readonly EntryBody[]): readonly string[] {
-  const found = new Set<string>();
-  for (const entry of entries)
-    for (const result of resultsIn(entry))
-      if (result.kind === "value" && result.content) found.add(result.content.hash);
-  return found.size === 0 ? none : [...found];
-}
-
-const none: readonly string[] = [];
-
-function resultsIn(entry: EntryBody): readonly CallResult[] {
-  switch (entry.type) {
-    case "message-appended":
-      return entry.body.kind === "here" ? resultsOf(entry.body.message) : [];
-    case "effect-settled":
-      return entry.answered ? [entry.answered] : [];
-    case "call-gated":
-      return entry.verdict.kind === "result" ? [entry.verdict.result] : [];
-    case "run-created":
-      return entry.input.flatMap(resultsOf);
-    default:
-      return [];
-  }
-}
-
-function resultsOf({ role, parts }: Message): readonly CallResult[] {
-  return role === "tool" ? parts.flatMap((part) => (part.type === "tool-result" ? [part.result] : [])) : [];
 }
 
 /** K2. */
@@ -101,4 +70,11 @@ export function contentResult(value: unknown): ContentResult | undefined {
 
 export function contentNotFound(hash: string, why: string): HoldfastError {
   return new HoldfastError("content-not-found", `Content ${hash} cannot be read: ${why}`, { details: { hash } });
+}
+
+/** A hash is a name that anybody can check, so whoever keeps bytes checks it. */
+export function checkHash({ scope, hash }: { readonly scope: string; readonly hash: string }, actual: string): void {
+  if (actual === hash) return;
+  const message = `Content was put as ${hash}, but its bytes have the hash ${actual}`;
+  throw new HoldfastError("content-hash-mismatch", message, { details: { scope, hash, actual } });
 }

@@ -107,6 +107,11 @@ export const errorCatalogue = {
     status: 400,
     next: "Put: give the lower-case hex SHA-256 of exactly these bytes. Get: restore the file or row from a backup.",
   },
+  "content-unavailable": {
+    retry: "later",
+    status: 503,
+    next: "Check the folder and its rights; what waits for it goes on by itself.",
+  },
   "invalid-content": { retry: "never", status: 400, next: "Correct every problem listed in `problems`." },
   "invalid-cursor": { retry: "never", status: 400, next: "Use a cursor that the same watch or list has given." },
   "journal-regressed": {

@@ -12,7 +12,7 @@ export interface JsonLimits {
   readonly maxDepth: number;
 }
 
-/** Until large bodies are content by reference, one value is at most this big. */
+/** One value in the journal is at most this big. */
 export const valueLimits: JsonLimits = { maxBytes: 1024 * 1024, maxDepth: 64 };
 
 class NotJson {
@@ -54,12 +54,12 @@ interface Walk {
   readonly depth: number;
   readonly seen: Set<object>;
   readonly limits: JsonLimits;
-  /** Every value costs at least a byte, so a small value that shares its parts cannot unfold for ever. */
+  /** Every value and character costs at least a byte: a small value that shares its parts cannot unfold for ever. */
   readonly room: { left: number };
 }
 
 function convert(value: unknown, walk: Walk): JsonValue {
-  walk.room.left -= 1;
+  walk.room.left -= typeof value === "string" ? value.length + 1 : 1;
   if (walk.room.left < 0) throw new NotJson("$", `more than ${walk.limits.maxBytes} bytes of JSON`);
   switch (typeof value) {
     case "undefined":

@@ -2,7 +2,7 @@
  * Which rows a commit changes besides the journal: one pure answer for every store, so that projections
  * cannot differ between them. An ordinary commit changes none.
  */
-import { contentIn } from "./content.ts";
+import { contentIn } from "./cites.ts";
 import type { EntryBody, Settled, TicketDecided } from "./entry.ts";
 import { HoldfastError } from "./errors.ts";
 import type { InputId } from "./ids.ts";

@@ -1,6 +1,7 @@
 /** Tool: `ToolSpec` (data, part of the manifest) and its code. `tool()` refuses every wrong option at once. */
 import { isReserved, reservedName } from "./answer-tool.ts";
 import { type ApprovalTerms, termsProblems } from "./approval.ts";
+import type { ContentResult } from "./content.ts";
 import type { CallId, RunId, ThreadId } from "./ids.ts";
 import { carries, type JsonObject, type JsonValue } from "./json.ts";
 import { jsonSchemaOf } from "./json-schema.ts";
@@ -232,7 +233,8 @@ export interface ToldResult<Value> {
 }
 
 /** What a result is for the program, whatever else the model is told. */
-export type ResultOf<Output> = Output extends ToldResult<infer Value> ? Value : Output;
+export type ResultOf<Output> =
+  Output extends ToldResult<infer Value> ? Value : Output extends ContentResult ? JsonValue : Output;
 
 /** A result with data for the program and other words for the model. */
 export function tellModel<Value>(value: Value, say: string): ToldResult<Value> {

@@ -1,4 +1,4 @@
-/** The engine's own time limits, in milliseconds, and its counts. */
+/** The engine's own limits: times in milliseconds, counts, and bytes. */
 
 export interface EngineLimits {
   /** A model call without an end is given up after this. */
@@ -18,6 +18,12 @@ export interface EngineLimits {
   readonly window: number;
   /** Entries between snapshots. */
   readonly snapshotEvery: number;
+  /** Bytes of JSON up to which a tool's result is in the journal; larger ones are content. */
+  readonly inlineBytes: number;
+  /** The most bytes that a result may have at all. */
+  readonly contentBytes: number;
+  /** How much of a result that is content the model reads. */
+  readonly previewBytes: number;
   /** How long a run may be claimable while no worker has its agent before it says so in a ticket, and how often one asks again. */
   readonly unservedMs: number;
 }
@@ -32,5 +38,8 @@ export const defaultLimits: EngineLimits = {
   crashes: 4,
   window: 200,
   snapshotEvery: 256,
+  inlineBytes: 128 * 1024,
+  contentBytes: 16 * 1024 * 1024,
+  previewBytes: 4 * 1024,
   unservedMs: 60_000,
 };

@@ -37,6 +37,8 @@ export async function openRun(held: HeldClaim, deps: EngineDeps, late: (fact: Fa
     hooks: hooksByPhase(opened.plugins),
     toolNames: frozen(boundAgent.shown.map(({ name }) => name)),
     epoch: claim.epoch,
+    scope: claim.scope,
+    lost: held.lost,
     storeNow: held.storeNow,
     timers: new Set(),
     late,

@@ -1,7 +1,8 @@
 /** Carries out one order and says, as a fact, how it ended. Never rejects for what user code does. */
 import type { RunState } from "../domain/run-state.ts";
 import { callModel, modelFailure } from "./call-model.ts";
-import { brokenEnd, type Ended, reconcileLost, runTool } from "./run-tools.ts";
+import { type Ended, shelved } from "./ended.ts";
+import { brokenEnd, reconcileLost, runTool } from "./run-tools.ts";
 import type { Stage } from "./stage.ts";
 import type { Fact, ModelOrder, PreparedFact, ReconcileOrder, ToolOrder } from "./work.ts";
 
@@ -27,7 +28,8 @@ export async function performTool(what: Performance<ToolOrder>, stage: Stage): P
     stage,
   );
   const end = await running.catch((cause: unknown) => brokenEnd(what.order, agent.tools.spec(tool), cause));
-  return "settled" in end ? fact(end) : { kind: "tool-prepared", effect, attempt, call, tool, timeoutMs, ...end };
+  if ("settled" in end) return fact(await shelved(end, { scope: stage.scope, call }, stage));
+  return { kind: "tool-prepared", effect, attempt, call, tool, timeoutMs, ...end };
 }
 
 export async function performReconcile(order: ReconcileOrder, stage: Stage): Promise<Fact> {
@@ -35,5 +37,6 @@ export async function performReconcile(order: ReconcileOrder, stage: Stage): Pro
   const ended = await reconcileLost(order, stage.boundAgent, stage).catch((cause: unknown) =>
     brokenEnd(order, stage.boundAgent.tools.spec(order.tool), cause),
   );
-  return { kind: "tool-settled", effect, attempt, call, ...ended };
+  const kept = await shelved(ended, { scope: stage.scope, call }, stage);
+  return { kind: "tool-settled", effect, attempt, call, ...kept };
 }

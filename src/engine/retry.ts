@@ -58,6 +58,19 @@ export async function persist<T>(what: string, patience: Patience, call: () => P
   }
 }
 
+/** The same of a write that may be made twice: repeated also while nobody can tell whether it was made. */
+export async function insist<T>(what: string, patience: Patience, call: () => Promise<T>): Promise<T> {
+  for (let unknown = 0; ; unknown += 1) {
+    try {
+      return await persist(what, patience, call);
+    } catch (cause) {
+      if (!isHoldfastError(cause, "commit-unknown") || patience.signal.aborted || patience.isHopeless?.(cause))
+        throw cause;
+      if (unknown > 0) await breathe(unknown, patience);
+    }
+  }
+}
+
 /** Before a store call is repeated: ever longer, up to two seconds. */
 export async function breathe(attempt: number, { clock, signal }: Pick<Patience, "clock" | "signal">): Promise<void> {
   await clock.sleep(Math.min(longestStoreBackoffMs, storeBackoffMs * 2 ** attempt), signal);

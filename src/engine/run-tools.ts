@@ -5,21 +5,20 @@
  * T2 Of a `once` call only ToolFailure says that nothing happened; any other throw, a timeout and an abort are
  *    settled by `reconcile`, else as unknown.
  * T3 "Not done" counts only when the attempt has settled or can no longer be running.
- * T4 A result that is not JSON is told as such, never dropped and never stored half.
  */
 import { errorResult } from "../domain/apply-call.ts";
 import type { SetState } from "../domain/command.ts";
 import { isToolFailure } from "../domain/errors.ts";
-import { type JsonCheck, messageOf, shortened, toJson } from "../domain/json.ts";
-import type { CallErrorCode } from "../domain/message.ts";
+import { messageOf, toJson } from "../domain/json.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { Slots } from "../domain/state-slots.ts";
 import type { StateSpace } from "../domain/state-space.ts";
-import { type ToolContext, type ToolSpec, type ToolState, toldToModel } from "../domain/tool.ts";
+import type { ToolContext, ToolSpec, ToolState } from "../domain/tool.ts";
 import type { BoundAgent, EngineDeps } from "./deps.ts";
+import { type Ended, lean, refusedEnd, type Shelf, valueEnd } from "./ended.ts";
 import { settleWithin, type Timing, type Within, wait } from "./settle-within.ts";
 import { openToolState } from "./tool-state.ts";
-import type { Fact, PreparedFact, ReconcileOrder, ToolOrder } from "./work.ts";
+import type { PreparedFact, ReconcileOrder, ToolOrder } from "./work.ts";
 
 export interface ToolCall {
   readonly order: ToolOrder;
@@ -35,7 +34,6 @@ export interface ToolCall {
 }
 
 type TimedDeps = EngineDeps & Timing;
-export type Ended = Pick<Extract<Fact, { kind: "tool-settled" }>, "settled" | "result" | "writes">;
 /** A transactional call has only read so far. */
 type Prepared = Pick<PreparedFact, "apply" | "writes">;
 
@@ -48,7 +46,7 @@ export async function runTool(call: ToolCall, deps: TimedDeps): Promise<Ended | 
   const attempt = agent.tools.execute(order.tool, order.input, context);
   const within = await settleWithin(attempt, order.timeoutMs, deps);
   if (within.kind === "value") {
-    if (spec.effect !== "transactional") return withWrites(valueEnd(within.value), writes());
+    if (spec.effect !== "transactional") return withWrites(valueEnd(within.value, deps), writes());
     const prepared = within.value;
     return { apply: (tx) => agent.tools.apply(order.tool, { tx, prepared, context }), writes };
   }
@@ -57,7 +55,7 @@ export async function runTool(call: ToolCall, deps: TimedDeps): Promise<Ended | 
   if (within.kind === "timeout") {
     controller.abort();
     attempt.then(
-      (value) => (spec.effect === "transactional" ? undefined : call.late(valueEnd(value))),
+      (value) => (spec.effect === "transactional" ? undefined : call.late(lean(valueEnd(value, deps)))),
       () => undefined,
     );
   }
@@ -86,16 +84,16 @@ async function onceEnd(call: ToolCall, within: Within<unknown>, deps: TimedDeps)
   if (agent.tools.spec(order.tool)?.reconciles) {
     const certainAt = settled ? call.storeNow() : latest;
     const found = await askUntilCertain({ ...order, certainAt }, agent, { ...deps, storeNow: call.storeNow });
-    if (found.kind === "done") return valueEnd(found.result);
+    if (found.kind === "done") return valueEnd(found.result, deps);
     if (found.kind === "not-done") return refusedEnd(settled ? "tool-failed" : "timed-out", why);
   }
   return { settled: { kind: "unknown", why, decidableFrom: settled ? call.storeNow() : latest } };
 }
 
 /** A lost attempt: the same question, asked by the worker that found the intent. */
-export async function reconcileLost(order: ReconcileOrder, agent: BoundAgent, time: StoreTime): Promise<Ended> {
+export async function reconcileLost(order: ReconcileOrder, agent: BoundAgent, time: StoreTime & Shelf): Promise<Ended> {
   const found = await askUntilCertain(order, agent, time);
-  if (found.kind === "done") return valueEnd(found.result);
+  if (found.kind === "done") return valueEnd(found.result, time);
   if (found.kind === "not-done") return { settled: { kind: "not-made" } };
   const why = "its worker was lost and reconcile could not tell";
   return { settled: { kind: "unknown", why, decidableFrom: order.certainAt } };
@@ -124,31 +122,12 @@ async function askUntilCertain(question: Question, agent: BoundAgent, time: Stor
   }
 }
 
-/** T4. */
-export function valueEnd(value: unknown): Ended {
-  const told = toldToModel(value);
-  const json = toJson(told ? told.value : value);
-  if (!json.ok) return unstorable("its result", json);
-  if (!told) return { settled: { kind: "done" }, result: { kind: "value", value: json.value } };
-  const said = toJson(told.say);
-  if (!said.ok) return unstorable("what it tells the model", said);
-  return { settled: { kind: "done" }, result: { kind: "value", value: json.value, say: String(said.value) } };
-}
-
-function unstorable(what: string, { problem, path }: Extract<JsonCheck, { ok: false }>): Ended {
-  return refusedEnd("invalid-result", shortened(`The tool ran, but ${what} cannot be stored: ${problem} at ${path}`));
-}
-
 /** L3: an attempt whose end cannot even be described is settled all the same. */
 export function brokenEnd(order: ToolOrder | ReconcileOrder, spec: ToolSpec | undefined, cause: unknown): Ended {
   const why = `its end could not be read: ${messageOf(cause)}`;
   if (spec && spec.effect !== "once") return refusedEnd("tool-failed", why);
   const decidableFrom = order.kind === "tool" ? order.startBy + order.timeoutMs : order.certainAt;
   return { settled: { kind: "unknown", why, decidableFrom } };
-}
-
-function refusedEnd(code: CallErrorCode, message: string): Ended {
-  return { settled: { kind: "refused", code, message }, result: errorResult(code, message) };
 }
 
 function contextOf(call: ToolCall, access: ToolState, deps: EngineDeps): ToolContext {

@@ -1,5 +1,6 @@
 /** Where a run's user code is called: everything that a call of it needs. */
 import type { EntryBody } from "../domain/entry.ts";
+import type { Scope } from "../domain/ids.ts";
 import type { PluginRun } from "../domain/plugin.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { Slots } from "../domain/state-slots.ts";
@@ -13,7 +14,10 @@ export interface Stage extends EngineDeps {
   readonly boundAgent: BoundAgent;
   readonly transcript: Transcript;
   readonly epoch: number;
+  readonly scope: Scope;
   readonly storeNow: () => number;
+  /** Aborts when another worker may have the run. */
+  readonly lost: AbortSignal;
   readonly timers: Set<() => void>;
   /** This run's own instances, in the order in which they are asked. */
   readonly plugins: readonly OpenPlugin[];

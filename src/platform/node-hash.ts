@@ -4,5 +4,5 @@ import type { Hash } from "../ports/hash.ts";
 
 export const nodeHash: Hash = {
   canonical: (value) => canonicalize(value) ?? "null",
-  sha256: (text) => digest("sha256", text, "hex"),
+  sha256: (bytes) => digest("sha256", bytes, "hex"),
 };

@@ -47,11 +47,16 @@ export interface ContentStore {
 /** Where bytes are kept instead of in the store. Places are its own words; no place is ever used twice. */
 export interface ContentPlaces {
   /** Durable when it returns. */
-  keep(body: Uint8Array): Promise<string>;
+  keep(key: ContentKey, body: Uint8Array): Promise<string>;
   /** Undefined when nothing is there. */
   read(place: string): Promise<Uint8Array | undefined>;
   /** Harmless when nothing is there. */
   remove(place: string): Promise<void>;
-  /** Places that were made longer ago than that, for whoever looks for those that nobody refers to. */
-  olderThan(ms: number): AsyncIterable<string>;
+  /** What was kept longer ago than that, for whoever looks for places that nobody refers to. */
+  olderThan(scope: Scope, ms: number): AsyncIterable<{ readonly hash: string; readonly place: string }>;
+}
+
+/** What `createRuntime({ content })` takes. */
+export interface ContentDefinition {
+  open(): Promise<ContentPlaces>;
 }

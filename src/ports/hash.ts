@@ -4,6 +4,6 @@ import type { JsonValue } from "../domain/json.ts";
 export interface Hash {
   /** RFC 8785: equal values give equal text, whatever their insertion order. */
   canonical(value: JsonValue): string;
-  /** Lower-case hex SHA-256. */
-  sha256(text: string): string;
+  /** Lower-case hex SHA-256; of a text, its UTF-8. */
+  sha256(bytes: string | Uint8Array): string;
 }

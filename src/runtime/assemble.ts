@@ -6,6 +6,7 @@ import { manifestOf } from "../domain/manifest.ts";
 import type { Live } from "../engine/live.ts";
 import type { Counts } from "../ports/counts.ts";
 import { isAgent, noAgent } from "./agent-directory.ts";
+import { createContents } from "./content.ts";
 import { asAllowed } from "./content-access.ts";
 import type { Desk } from "./desk.ts";
 import { readMetrics } from "./metrics.ts";
@@ -72,6 +73,7 @@ export function assembleRuntime(parts: Parts): Runtime {
       ...createRunLists(desk),
     },
     sinks: parts.sinkNames,
+    content: createContents(desk),
     tickets: createTickets(desk),
     threads: createThreads(desk),
     async *watch(filter = {}, options = {}) {

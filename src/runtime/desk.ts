@@ -3,7 +3,7 @@
 import { isHoldfastError } from "../domain/errors.ts";
 import type { Scope } from "../domain/ids.ts";
 import type { Redactor } from "../domain/redaction.ts";
-import { breathe, persist } from "../engine/retry.ts";
+import { insist, persist } from "../engine/retry.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Hash } from "../ports/hash.ts";
@@ -43,17 +43,10 @@ const writePatienceMs = 30_000;
  * A keyed write: repeated while the store says "later" or cannot tell; the key makes the repeat harmless. A full disk is
  * told at once: it does not pass by waiting.
  */
-export async function written<T>(what: string, desk: Desk, call: () => Promise<T>): Promise<T> {
+export function written<T>(what: string, desk: Desk, call: () => Promise<T>): Promise<T> {
   const until = desk.clock.monotonic() + writePatienceMs;
   const isHopeless = (cause: unknown): boolean =>
     isHoldfastError(cause, "store-full") || desk.closed.aborted || desk.clock.monotonic() >= until;
   const patience = { clock: desk.clock, logger: desk.logger, signal: desk.closed, isHopeless };
-  for (let unknown = 0; ; unknown += 1) {
-    try {
-      return await persist(what, patience, call);
-    } catch (cause) {
-      if (!isHoldfastError(cause, "commit-unknown") || isHopeless(cause)) throw cause;
-      if (unknown > 0) await breathe(unknown, patience);
-    }
-  }
+  return insist(what, patience, call);
 }

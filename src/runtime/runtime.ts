@@ -15,6 +15,7 @@ import type { Decision, TicketCall, TicketKind } from "../domain/ticket.ts";
 import type { Tool } from "../domain/tool.ts";
 import type { EvidenceRow } from "../ports/store.ts";
 import type { ListedRun } from "../ports/thread-store.ts";
+import type { Contents } from "./content.ts";
 import type { RuntimeMetrics } from "./metrics.ts";
 import type { NewMessage } from "./new-message.ts";
 import type { Page, PageOptions } from "./pages.ts";
@@ -314,6 +315,8 @@ export interface Runtime {
   readonly runs: Runs;
   /** Names of the sinks that this process delivers to. */
   readonly sinks: readonly string[];
+  /** Large results, by their hash. */
+  readonly content: Contents;
   readonly tickets: Tickets;
   readonly threads: Threads;
   /** Events of many runs, in an order that never changes once read. */

@@ -102,7 +102,9 @@ function partText(part: Part): string {
       return `[${part.tool} ${inputText(part.input)}]`;
     case "tool-result": {
       const { result } = part;
-      return `${part.tool} ${result.kind === "value" ? `= ${JSON.stringify(result.value)}` : `! ${result.code}`}`;
+      if (result.kind === "error") return `${part.tool} ! ${result.code}`;
+      const { content, value } = result;
+      return `${part.tool} = ${content ? `content of ${content.bytes} bytes` : JSON.stringify(value)}`;
     }
     default:
       return JSON.stringify(part);

@@ -1,5 +1,5 @@
 /** Births of runs and threads in the memory store: everything is checked before anything is changed (S4). */
-import { contentIn } from "../../domain/content.ts";
+import { contentIn } from "../../domain/cites.ts";
 import type { Birth, BirthAnswer, BusyRun, NewThread, NewThreadAnswer } from "../../ports/store.ts";
 import { isRefused, takeover } from "../shared/busy-rule.ts";
 import { type HistoryRun, readHistory } from "../shared/read-history.ts";

@@ -1,5 +1,5 @@
 /** A run that joins its thread: its record, its place in the lists, its start key, its manifest and its first entry. */
-import { contentIn } from "../../domain/content.ts";
+import { contentIn } from "../../domain/cites.ts";
 import type { Birth } from "../../ports/store.ts";
 import { firstDue } from "../shared/first-due.ts";
 import { append, type MemoryRun, type MemoryThread, type ScopeData } from "./data.ts";

@@ -2,7 +2,7 @@
  * The worker door of the memory store. Each function checks everything before it changes anything, and
  * awaits nothing, so that a call is one transaction (S4).
  */
-import { contentIn } from "../../domain/content.ts";
+import { contentIn } from "../../domain/cites.ts";
 import type { Entry } from "../../domain/entry.ts";
 import { type RowChanges, rowChanges } from "../../domain/row-changes.ts";
 import type { Commit, CommitAnswer, Release } from "../../ports/store.ts";

@@ -4,7 +4,7 @@
  * B6 Who cites holds the content's row until its commit. Who collects takes only rows that nobody holds, and looks for
  *    citations once more when it holds them: one that was committed in between is seen by the second look alone.
  */
-import { contentIn } from "../../domain/content.ts";
+import { contentIn } from "../../domain/cites.ts";
 import type { EntryBody } from "../../domain/entry.ts";
 import type {
   CollectContent,

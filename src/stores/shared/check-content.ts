@@ -1,20 +1,12 @@
-/** B1: the hash is a name that anybody can check, so every store checks it. */
+/** B1, and what stores say of content alike. */
 import { createHash } from "node:crypto";
+import { checkHash } from "../../domain/content.ts";
 import { HoldfastError } from "../../domain/errors.ts";
 import type { CollectedContent, NewContent } from "../../ports/content-store.ts";
 
 export function checkContent(content: NewContent): void {
   if (!("body" in content)) return;
-  const { hash, body, scope } = content;
-  const actual = createHash("sha256").update(body).digest("hex");
-  if (actual === hash) return;
-  throw new HoldfastError(
-    "content-hash-mismatch",
-    `Content was put as ${hash}, but its bytes have the hash ${actual}`,
-    {
-      details: { scope, hash, actual },
-    },
-  );
+  checkHash(content, createHash("sha256").update(content.body).digest("hex"));
 }
 
 export function contentMissing(run: string, hash: string): HoldfastError {

@@ -1,5 +1,5 @@
 /** Content (B1–B4): one writer at a time, so that a citation and a collection cannot meet. */
-import { contentIn } from "../../domain/content.ts";
+import { contentIn } from "../../domain/cites.ts";
 import type { EntryBody } from "../../domain/entry.ts";
 import type {
   CollectContent,

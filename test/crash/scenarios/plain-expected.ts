@@ -44,6 +44,40 @@ export const plainRows: ExpectedRows = {
       },
     },
   },
+  "a large result": {
+    uncut: {
+      runs: [
+        {
+          outcome: "completed",
+          transcript: [
+            "user: Go.",
+            'assistant: [refund {"order":"1"}]',
+            "tool: refund = content of 602 bytes",
+            "assistant: Kept. (Go. > [refund] > refund ok)",
+          ],
+        },
+      ],
+      effects: ['1.0 refund {"done":"1"} of start'],
+      unknown: [],
+    },
+    afterError: {
+      "tool.execute refund 1.0": {
+        runs: [
+          {
+            outcome: "completed",
+            transcript: [
+              "user: Go.",
+              'assistant: [refund {"order":"1"}]',
+              "tool: refund ! tool-failed",
+              "assistant: Kept. (Go. > [refund] > refund tool-failed)",
+            ],
+          },
+        ],
+        effects: [],
+        unknown: [],
+      },
+    },
+  },
   "parallel tools": {
     uncut: {
       runs: [

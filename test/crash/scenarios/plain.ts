@@ -45,6 +45,16 @@ export const plain = [
     ],
   }),
   scenario({
+    name: "a large result",
+    agents: (world) => [
+      clerk({
+        answers: [calling("refund"), recalling("Kept.")],
+        tools: [acting(world, { name: "refund", effect: "idempotent", after: async () => "x".repeat(600) })],
+      }),
+    ],
+    settings: { limits: { inlineBytes: 500, previewBytes: 20 } },
+  }),
+  scenario({
     name: "a check that waits",
     agents: (world) => [
       clerk({
