@@ -139,5 +139,8 @@ export const limitRows: Rows = {
     { window: 2 },
   ),
   "limits.snapshotEvery": row(snapshots, {}, { snapshotEvery: 3 }),
+  "limits.inlineBytes": { elsewhere: "test/content/large-results.test.ts" },
+  "limits.contentBytes": { elsewhere: "test/content/large-results.test.ts" },
+  "limits.previewBytes": { elsewhere: "test/content/large-results.test.ts" },
   "limits.unservedMs": { elsewhere: "test/workers/unserved.test.ts" },
 };
