@@ -1,5 +1,8 @@
-/** Event filters: AND between dimensions, OR inside one. Matching reads envelopes only, never payloads. */
-import { type EventType, isEventType, type RunEvent } from "./event.ts";
+/**
+ * Event filters: AND between dimensions, OR inside one. Compiled once, when a watch begins; matching reads envelopes only,
+ * never payloads, content or the store.
+ */
+import { type EventType, isEventType } from "./event.ts";
 import type { RunId, ThreadId } from "./ids.ts";
 import { type JsonValue, messageOf } from "./json.ts";
 import { Problems } from "./problems.ts";
@@ -11,12 +14,22 @@ export interface EventFilter {
   readonly agents?: readonly string[];
 }
 
+/** What an event says about itself. */
+export interface Envelope {
+  readonly type: EventType;
+  readonly run: RunId;
+  readonly thread: ThreadId;
+  readonly agent: string;
+}
+
 export interface CompiledFilter {
   /** Equal filters are equal here, whatever the order of their lists. */
   readonly canonical: JsonValue;
   readonly onlyThread: ThreadId | undefined;
   readonly onlyAgent: string | undefined;
-  matches(event: RunEvent, agent: string): boolean;
+  /** The runs whose live pieces it lets through; undefined stands for all. */
+  readonly liveRuns: readonly (RunId | undefined)[];
+  readonly matches: (envelope: Envelope) => boolean;
   /** For live pieces, whose agent is not stamped: a filter by agent or type shows none. */
   matchesRun(run: RunId, thread: ThreadId): boolean;
 }
@@ -37,8 +50,9 @@ export function compileFilter(filter: EventFilter): CompiledFilter {
     canonical,
     onlyThread: only(threads) as ThreadId | undefined,
     onlyAgent: only(agents),
-    matches: (event, agent) =>
-      has(types, event.type) && has(runs, event.run) && has(threads, event.thread) && has(agents, agent),
+    liveRuns: types || agents ? [] : runs ? ([...runs] as RunId[]) : [undefined],
+    matches: ({ type, run, thread, agent }) =>
+      has(types, type) && has(runs, run) && has(threads, thread) && has(agents, agent),
     matchesRun: (run, thread) => !types && !agents && has(runs, run) && has(threads, thread),
   };
 }

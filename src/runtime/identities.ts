@@ -1,12 +1,11 @@
 /** Who a run is, read once from its first entry and kept while there is room. */
 import { isHoldfastError } from "../domain/errors.ts";
-import { project } from "../domain/event.ts";
 import type { RunId } from "../domain/ids.ts";
 import type { RunIdentity } from "../domain/run.ts";
 import type { CommittedRow } from "../ports/store.ts";
 import type { Desk } from "./desk.ts";
+import { type Placed, placeEntry } from "./placed.ts";
 import { noSuchRun } from "./refusals.ts";
-import type { Placed } from "./watch.ts";
 
 export interface Identities {
   of(run: RunId): Promise<RunIdentity>;
@@ -39,11 +38,7 @@ export function createIdentities(desk: Desk): Identities {
       const [first] = row.entries;
       const identity = first?.type === "run-created" ? first.identity : await of(row.run).catch(unlessErased);
       if (!identity) return [];
-      return row.entries.map((entry) => ({
-        place: { position: row.position, seq: entry.seq },
-        event: Object.freeze(project(entry, identity)),
-        agent: row.agent,
-      }));
+      return row.entries.map((entry) => placeEntry(entry, identity, { position: row.position, seq: entry.seq }));
     },
   };
 }

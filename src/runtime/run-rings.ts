@@ -1,10 +1,10 @@
 /** One ring per watched run: opened by its first watcher, dropped with its last, fed with entries as they are told. */
-import { project } from "../domain/event.ts";
 import type { RunId } from "../domain/ids.ts";
 import type { RunIdentity } from "../domain/run.ts";
 import type { Hint } from "../ports/bus.ts";
 import type { Desk } from "./desk.ts";
 import type { Identities } from "./identities.ts";
+import { placeEntry } from "./placed.ts";
 import { createRing, type Ring } from "./ring.ts";
 import type { RingItem } from "./watch.ts";
 
@@ -68,9 +68,8 @@ export function createRunRings(desk: Desk, identities: Identities): RunRings {
       watched.seen = Math.max(watched.seen, seq);
       if (!entries) return watched.ring.push({ kind: "moved" });
       for (const entry of entries) {
-        const event = Object.freeze(project(entry, watched.identity));
         const place = { position: 0, seq: entry.seq };
-        watched.ring.push({ kind: "event", placed: { place, event, agent: watched.identity.agent } });
+        watched.ring.push({ kind: "event", placed: placeEntry(entry, watched.identity, place) });
       }
     },
     push: (run, item) => runs.get(run)?.ring.push(item),

@@ -1,10 +1,10 @@
 /** What can be watched: one run by seq, or many runs by the store's position, cut by a compiled filter. */
 import { streamTag } from "../domain/cursor.ts";
-import { project } from "../domain/event.ts";
 import { compileFilter, type EventFilter } from "../domain/event-filter.ts";
 import type { RunId } from "../domain/ids.ts";
 import { type Desk, surely } from "./desk.ts";
 import { isIdle } from "./idle.ts";
+import { placeEntry } from "./placed.ts";
 import { noSuchRun } from "./refusals.ts";
 import type { Source } from "./watch.ts";
 import type { WatchHub } from "./watch-hub.ts";
@@ -24,11 +24,7 @@ export async function runSource(run: RunId, desk: Desk, hub: WatchHub): Promise<
       const entries = await read(desk, () => desk.store.readRun({ ...key, after: after.seq, limit: page }));
       return entries
         .filter((entry) => entry.seq > after.seq)
-        .map((entry) => ({
-          place: { position: 0, seq: entry.seq },
-          event: project(entry, identity),
-          agent: identity.agent,
-        }));
+        .map((entry) => placeEntry(entry, identity, { position: 0, seq: entry.seq }));
     },
     async now() {
       const row = await read(desk, () => desk.store.run(key));
@@ -60,7 +56,7 @@ export async function runSource(run: RunId, desk: Desk, hub: WatchHub): Promise<
 export async function manySource(filter: EventFilter, desk: Desk, hub: WatchHub): Promise<Source> {
   const compiled = compileFilter(filter);
   const { ring, leave } = await hub.joinAll();
-  const asking = askFor(wanted(filter), hub);
+  const asking = askFor(compiled.liveRuns, hub);
   const only = {
     ...(compiled.onlyThread === undefined ? {} : { thread: compiled.onlyThread }),
     ...(compiled.onlyAgent === undefined ? {} : { agent: compiled.onlyAgent }),
@@ -84,7 +80,7 @@ export async function manySource(filter: EventFilter, desk: Desk, hub: WatchHub)
       if (from.position > (await desk.store.head())) return "ahead";
       return from.position < (await desk.store.erasedUpTo(desk.scope)) ? "erased" : "fits";
     },
-    wants: ({ event, agent }) => compiled.matches(event, agent),
+    wants: compiled.matches,
     wantsLive: ({ run, thread }) => compiled.matchesRun(run, thread),
     partials: () => hub.live.partials(desk.scope).filter(({ run, thread }) => compiled.matchesRun(run, thread)),
     ask: asking.again,
@@ -95,12 +91,6 @@ export async function manySource(filter: EventFilter, desk: Desk, hub: WatchHub)
       leave();
     },
   };
-}
-
-/** The runs whose pieces a filter lets through; undefined stands for all. */
-function wanted({ types, agents, runs }: EventFilter): readonly (RunId | undefined)[] {
-  if (types || agents) return [];
-  return runs ? (runs as readonly RunId[]) : [undefined];
 }
 
 /** Asked anew each time a watcher joins what is being written. */

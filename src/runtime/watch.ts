@@ -13,17 +13,12 @@
 import { type Place, readCursor, writeCursor } from "../domain/cursor.ts";
 import type { MessagePartial, Told } from "../domain/delta.ts";
 import { HoldfastError, isHoldfastError } from "../domain/errors.ts";
-import type { RunEvent } from "../domain/event.ts";
+import type { Envelope } from "../domain/event-filter.ts";
 import { createFar, type Far } from "./far.ts";
+import type { Placed } from "./placed.ts";
 import type { Ring } from "./ring.ts";
 import type { WatchEvent, WatchOptions } from "./runtime.ts";
 import { createShown, type Shown } from "./shown.ts";
-
-export interface Placed {
-  readonly place: Place;
-  readonly event: RunEvent;
-  readonly agent: string;
-}
 
 /** An event handed over after its commit, a live piece, or "look into the journal". */
 export type RingItem =
@@ -44,7 +39,7 @@ export interface Source {
   order(last: Place, next: Place): "next" | "seen" | "hole";
   /** A cursor that cannot be: ahead of the head. `erased`: history after it was taken away. */
   check(from: Place): Promise<"fits" | "ahead" | "erased">;
-  wants(placed: Placed): boolean;
+  wants(envelope: Envelope): boolean;
   wantsLive(told: Told): boolean;
   /** What is being written here, so far. */
   partials(): readonly MessagePartial[];
@@ -168,7 +163,7 @@ async function* showItem(watcher: Watcher, item: RingItem): AsyncGenerator<Watch
   if (order === "seen") return "go-on";
   if (order === "hole") return "read"; // W2
   if (yield* showDurable(watcher, placed)) return "over";
-  const mayRest = placed.event.type === "run-waiting" && watcher.options.until === "idle";
+  const mayRest = placed.envelope.type === "run-waiting" && watcher.options.until === "idle";
   if (mayRest && (await isOver(watcher))) return "over";
   return "go-on";
 }
@@ -176,8 +171,8 @@ async function* showItem(watcher: Watcher, item: RingItem): AsyncGenerator<Watch
 /** True when this was the last event of a watch until the end. */
 function* showDurable(watcher: Watcher, placed: Placed): Generator<WatchEvent, boolean> {
   watcher.last = placed.place;
+  if (!watcher.source.wants(placed.envelope)) return false; // before anything of what it holds is looked at
   const { event } = placed;
-  if (!watcher.source.wants(placed)) return false;
   for (const retracted of watcher.shown.settle(event)) if (watcher.source.wantsLive(retracted)) yield retracted;
   if (event.type === "run-ended") watcher.far.forget(event.run);
   yield { ...event, cursor: cursorOf(watcher) };
