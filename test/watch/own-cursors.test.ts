@@ -3,11 +3,13 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { EventFilter } from "../../src/domain/event-filter.ts";
 import type { Scope } from "../../src/domain/ids.ts";
-import { createRuntime, isHoldfastError, memory } from "../../src/index.ts";
+import { agent, createRuntime, isHoldfastError, memory } from "../../src/index.ts";
+import { scripted } from "../../src/providers/scripted.ts";
 import type { Runtime, WatchOptions } from "../../src/runtime/runtime.ts";
+import type { Intercept } from "../../src/testing/intercept.ts";
 import { turn } from "../../src/testing/test-process.ts";
 import { testRuntime } from "../../src/testing/test-runtime.ts";
-import { type Durable, type Stream, take, talker, writer } from "./streams.ts";
+import { type Durable, look, type Stream, take, talker, writer } from "./streams.ts";
 
 const filters: Readonly<Record<string, EventFilter>> = {
   all: {},
@@ -71,11 +73,21 @@ describe("V2, R-030, R-031, R-034 a cursor belongs to its stream", () => {
   });
 });
 
+/** While a watcher reads the journal the run goes on, and what it reads was told as well. */
+const slowly: Intercept = async (call, proceed) => {
+  const isRead = call.method === "readRun" || call.method === "readAll";
+  if (isRead || call.port === "model") for (let n = 0; n < (isRead ? 5 : 2); n += 1) await turn();
+  return proceed();
+};
+
+const steps = Array.from({ length: 6 }, () => ({ calls: [{ tool: "look", input: {} }] }));
+const walker = agent({ name: "walker", model: scripted([...steps, "Done."]), instructions: "Walk.", tools: [look] });
+
 test("V2 whoever leaves and comes back with the cursor, at any moment and in any process, has seen what a watcher who stayed has", async () => {
   const stays = fc.array(fc.record({ reads: fc.nat(6), turns: fc.nat(4), dies: fc.boolean() }), { maxLength: 8 });
   const property = fc.asyncProperty(stays, fc.boolean(), async (plan, many) => {
-    await using t = await testRuntime({ agents: [talker] });
-    const { id } = await t.runtime.start(talker, "Go");
+    await using t = await testRuntime({ agents: [walker], intercept: slowly });
+    const { id } = await t.runtime.start(walker, "Go");
     const stream = (runtime: Runtime, options: WatchOptions) =>
       many ? runtime.watch({ runs: [id] }, options) : runtime.runs.get(id).watch(options);
     const seen: Durable[] = [];
