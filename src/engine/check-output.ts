@@ -1,6 +1,7 @@
 /** The answer as the run's output: asked about, written down, repaired in bounds (O1, O2). */
 import { candidateIn, isAnswer } from "../domain/candidate.ts";
 import type { MessageId } from "../domain/ids.ts";
+import { messageOf } from "../domain/json.ts";
 import type { Message } from "../domain/message.ts";
 import { type OutputReport, repairRequest } from "../domain/output.ts";
 import type { Outcome } from "../domain/run.ts";
@@ -65,6 +66,7 @@ async function inTime(report: Promise<OutputReport>, stage: Stage): Promise<Outp
   const { phaseTimeoutMs } = stage.limits;
   const within = await settleWithin(report, phaseTimeoutMs, stage);
   if (within.kind === "value") return within.value;
+  if (within.kind === "threw") return { valid: false, problems: [`Checking it threw: ${messageOf(within.cause)}`] };
   return { valid: false, problems: [`Checking it did not end within ${phaseTimeoutMs} ms`] };
 }
 

@@ -11,13 +11,20 @@
  * K8 What plugins said at a moment is written at most once.
  * K9 What a plugin or tool wrote of state stands with the entry that ends its moment or attempt, or not at all.
  * K10 A thread's state is what its runs wrote, one after the other.
+ * K11 After every entry the output is what was last reported as valid of the present step, or none; a run with an output
+ *     completes only with that, marks no other message as its answer, asks for no more repairs than it may, and treats an
+ *     answer as no effect (O1, O2).
  */
 import { foldAll } from "../domain/apply.ts";
 import type { Entry } from "../domain/entry.ts";
 import type { JsonValue } from "../domain/json.ts";
 import { callsOf } from "../domain/message.ts";
+import type { OutputSpec } from "../domain/output.ts";
+import type { RunState } from "../domain/run-state.ts";
 import { loadState } from "../engine/load.ts";
+import { readManifest } from "../engine/read-manifest.ts";
 import type { Store } from "../ports/store.ts";
+import { outputProblems } from "./crash-output.ts";
 import { momentProblems, slotLines, writeProblems } from "./crash-state.ts";
 import type { RunStory } from "./crash-story.ts";
 
@@ -33,6 +40,7 @@ export async function problemsOf(story: RunStory, store: Store): Promise<readonl
     ...momentProblems(story.entries),
     ...writeProblems(story.entries),
     ...(await foldProblems(story, store)),
+    ...(story.state ? outputProblems(story.entries, await outputIn(story.state, store)) : []),
   ];
   return found.map((problem) => `run ${story.key}: ${problem}`);
 }
@@ -198,6 +206,10 @@ async function foldProblems({ row, entries }: RunStory, store: Store): Promise<s
   } catch (cause) {
     return [`its journal does not fold: ${String(cause)}`];
   }
+}
+
+async function outputIn(state: RunState, store: Store): Promise<OutputSpec | undefined> {
+  return (await readManifest(state, store)).declared.output;
 }
 
 /** Key order is not part of a state. */

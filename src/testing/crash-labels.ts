@@ -29,12 +29,12 @@ function pluginLabel({ method, args }: PortCall): string {
 }
 
 export function isUserCode(label: string): boolean {
-  return label.startsWith("tool.") || label.startsWith("plugin.");
+  return label.startsWith("tool.") || label.startsWith("plugin.") || label.startsWith("output.");
 }
 
 /** What it throws is an answer of its own; of every other call an error must change nothing. */
 export function isAnswer(label: string): boolean {
-  if (label.startsWith("tool.")) return true;
+  if (label.startsWith("tool.") || label.startsWith("output.")) return true;
   const phase = phaseIn(label);
   return label.startsWith("plugin.") && !isCreate(label) && (!phase || phaseTable[phase].kind !== "observing");
 }

@@ -52,7 +52,7 @@ export interface CrashScenario {
   readonly unknownsAnsweredByScript?: number;
   /**
    * What throwing user code comes to, by the call's label: `tool.execute refund 1.0`, `tool.judge refund`,
-   * `tool.reconcile refund`, `plugin.after-tool keeper 1.0`, with ` #2` the second time, and with ` answer` when the hook
+   * `tool.reconcile refund`, `output.check`, `plugin.after-tool keeper 1.0`, with ` #2` the second time, and with ` answer` when the hook
    * was waited for. Every other error must change nothing, and so must that of a plugin that only looks, or that could not
    * be created (the kit releases such a run from its quarantine), unless there is a row for it.
    */

@@ -1,10 +1,10 @@
 /**
  * Every call of the engine to the outside passes here: store, bus, clock, model, tools, plugins, sinks.
  * A cut, a fault, a mutant and a seeded scheduler are all one function of this shape.
- * (A judge that answers at once is not a wait, and is left alone.)
+ * (A judge, or a check of the output, that answers at once is not a wait, and is left alone.)
  */
 import type { RuntimePorts } from "../compose.ts";
-import type { BoundAgent } from "../engine/deps.ts";
+import type { BoundAgent, BoundOutput } from "../engine/deps.ts";
 import { isAwaitable } from "../engine/whenever.ts";
 import type { AnyHook, OpenPlugin, PluginRunner } from "../ports/plugin-runner.ts";
 import type { Sinks } from "../ports/sink.ts";
@@ -12,7 +12,7 @@ import type { Store } from "../ports/store.ts";
 import type { AgentCode } from "../runtime/bind-agent.ts";
 
 export interface PortCall {
-  readonly port: "store" | "bus" | "clock" | "model" | "tool" | "plugin" | "sink";
+  readonly port: "store" | "bus" | "clock" | "model" | "tool" | "plugin" | "output" | "sink";
   readonly method: string;
   readonly args: readonly unknown[];
 }
@@ -104,6 +104,18 @@ function interceptCode(agent: BoundAgent, intercepts: CodeIntercepts): BoundAgen
         ),
     },
     plugins: interceptPlugins(agent.plugins, intercepts),
+    ...(agent.output ? { output: interceptOutput(agent.output, intercept) } : {}),
+  };
+}
+
+function interceptOutput(output: BoundOutput, intercept: Intercept): BoundOutput {
+  return {
+    ...output,
+    check: (candidate) => {
+      const report = output.check(candidate);
+      if (!(report instanceof Promise)) return report;
+      return intercept({ port: "output", method: "check", args: [candidate] }, () => report);
+    },
   };
 }
 

@@ -2,6 +2,7 @@ import type { CrashScenario } from "../../../src/testing/crash-scenario.ts";
 import { decided } from "./decided.ts";
 import { ended } from "./ended.ts";
 import { once } from "./once.ts";
+import { outputScenarios } from "./output.ts";
 import { plain } from "./plain.ts";
 import { pluginCommands } from "./plugin-commands.ts";
 import { pluginState } from "./plugin-state.ts";
@@ -19,6 +20,7 @@ export const scenarios: readonly CrashScenario[] = [
   ...keptThreads,
   ...successors,
   ...sinkScenarios,
+  ...outputScenarios,
 ];
 
 /** Apart, because they make so many calls that not every store plays all of them in every run of the tests. */

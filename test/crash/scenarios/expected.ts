@@ -3,6 +3,7 @@ import { decidedRows } from "./decided-expected.ts";
 import { endedRows } from "./ended-expected.ts";
 import type { ExpectedRows } from "./expected-rows.ts";
 import { onceRows } from "./once-expected.ts";
+import { outputRows } from "./output-expected.ts";
 import { plainRows } from "./plain-expected.ts";
 import { pluginCommandRows } from "./plugin-commands-expected.ts";
 import { pluginStateRows } from "./plugin-state-expected.ts";
@@ -20,4 +21,5 @@ export const table: ExpectedRows = {
   ...pluginStateRows,
   ...pluginCommandRows,
   ...sinkRows,
+  ...outputRows,
 };

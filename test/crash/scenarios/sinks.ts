@@ -7,7 +7,7 @@ import type { World } from "../../../src/testing/crash-world.ts";
 import { acting, answerAll, begin, calling, key, scenario } from "./pieces.ts";
 
 /** A receiver that remembers keys. */
-function receiver(world: World, name: string): Sink {
+export function receiver(world: World, name: string): Sink {
   return {
     deliver: async (message, { key: idempotencyKey }) => {
       const what = message.type === "output" ? { output: message.output } : { ended: message.outcome.kind };
