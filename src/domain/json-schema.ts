@@ -10,7 +10,10 @@ export function jsonSchemaOf(schema: StandardSchema, option: string, problems: P
     return {};
   }
   try {
-    const converted = toJson(converter.input({ target: "draft-2020-12" }));
+    const given: unknown = converter.input({ target: "draft-2020-12" });
+    const isSchema = typeof given === "object" && given !== null && !Array.isArray(given) && !("then" in given);
+    if (!isSchema) throw new TypeError("it must be given at once, as an object");
+    const converted = toJson(given);
     if (converted.ok) return converted.value as JsonObject;
     problems.add(`${option}: its JSON Schema is not JSON at ${converted.path}: ${converted.problem}`);
   } catch (cause) {
