@@ -10,6 +10,7 @@ export { asContent, type ContentOptions } from "./domain/content.ts";
 export type { DeclaredManifest, Manifest } from "./domain/declared-manifest.ts";
 export type { Delta, MessagePartial, MessageRetracted } from "./domain/delta.ts";
 export type { Detector } from "./domain/detectors.ts";
+export type { FinishReason } from "./domain/entry.ts";
 export {
   type ErrorCode,
   errorCatalogue,
@@ -24,6 +25,7 @@ export type { InputId, RunId, Scope, ThreadId, TicketId } from "./domain/ids.ts"
 export type { JsonValue } from "./domain/json.ts";
 export type { ManifestDifference } from "./domain/manifest-diff.ts";
 export { type ContentRef, type Message, type Part, textOf } from "./domain/message.ts";
+export type { ModelDescription } from "./domain/model.ts";
 export type { Phase } from "./domain/phase.ts";
 export {
   type CallPhaseView,
@@ -45,7 +47,7 @@ export {
 } from "./domain/plugin.ts";
 export { type Policy, type PolicyOptions, policy } from "./domain/policy.ts";
 export type { RedactOptions } from "./domain/redaction.ts";
-export type { Outcome } from "./domain/run.ts";
+export type { Outcome, Usage } from "./domain/run.ts";
 export type { RunView } from "./domain/run-view.ts";
 export { Secret, secret } from "./domain/secret.ts";
 export type { SinkMessage, SinkOutcome } from "./domain/sink-message.ts";

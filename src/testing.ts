@@ -6,6 +6,14 @@ export {
   type ScriptedReply,
   scripted,
 } from "./providers/scripted.ts";
+export { modelConformance } from "./testing/conformance/model-conformance.ts";
+export type {
+  ModelCheck,
+  PlayedAnswer,
+  PlayedModel,
+  PlayedReply,
+  PlayModel,
+} from "./testing/conformance/model-fixtures.ts";
 export { type ComparisonOptions, compareWithMemory } from "./testing/conformance/store-comparison.ts";
 export { storeConformance } from "./testing/conformance/store-conformance.ts";
 export type { OpenStore, StoreCheck } from "./testing/conformance/store-fixtures.ts";

@@ -114,7 +114,8 @@ export const view: Readonly<Record<keyof PhaseView, string>> = {
   stepsEnded: "Steps that are over.",
   startedAt: "When the run began to be executed.",
   now: "Milliseconds: the store's time, or this process's where that is later.",
-  usage: "Tokens of the run so far: `inputTokens`, `outputTokens`.",
+  usage:
+    "Tokens of the run so far: `inputTokens`, `outputTokens`, and where providers count them `cacheReadTokens`, `cacheWriteTokens`, `reasoningTokens`. `uncountedReplies` says how many replies no provider has counted.",
   messages: "The newest messages of the thread, as the model sees them.",
   state: "`state.get(key)` of any key of the agent, as it was when the phase began.",
   tools: "Names of the agent's tools.",
@@ -163,7 +164,10 @@ export const extras: { readonly [P in Phase]: Readonly<Record<Extra<P>, string>>
     delta:
       "`type`, `text` and `attempt` of the piece. `message-begun` comes before an attempt's first, `message-retracted`, perhaps with an `error`, when it comes to nothing.",
   },
-  "after-model": { reply: "`message`, `finish` (why the model stopped) and `usage` (its tokens)." },
+  "after-model": {
+    reply:
+      "`message`, `finish` (why the model stopped) and `usage` (its tokens; absent when the provider did not count).",
+  },
   "tool-gate": { call: "The call." },
   "before-tool": { call: "The call." },
   "after-tool": { call: "The call, with its `result`." },

@@ -2,6 +2,7 @@
 import { HoldfastError } from "../domain/errors.ts";
 import { replyId } from "../domain/ids.ts";
 import { messageOf, shortened } from "../domain/json.ts";
+import { unreadable } from "../domain/modality.ts";
 import { modelErrorOf, retryAfterOf } from "../domain/model-error.ts";
 import { outputHint } from "../domain/output.ts";
 import type { PieceView } from "../domain/plugin.ts";
@@ -98,7 +99,14 @@ function placeOf({ state, order }: ModelCall): Pick<LivePlace, "scope" | "run" |
 /** Instructions are the user's code: when they throw, no provider has failed and trying again helps nobody. */
 function requestFor(call: ModelCall): ModelRequest | HoldfastError {
   try {
-    return requestOf(call);
+    const request = requestOf(call);
+    const { description } = call.stage.boundAgent.model;
+    const problem = unreadable(request.messages, description);
+    if (!problem) return request;
+    return new HoldfastError(
+      "model-refused",
+      `${description.provider}/${description.model} was not called: ${problem}`,
+    );
   } catch (cause) {
     const what = `The instructions of agent ${call.stage.boundAgent.name} threw: ${messageOf(cause)}`;
     return new HoldfastError("instructions-failed", what, { cause });

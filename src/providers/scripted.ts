@@ -110,9 +110,13 @@ function* partsOf(reply: ScriptedReply): Iterable<ModelPart> {
     }
     yield { type: "tool-call", alias: `call-${index + 1}`, tool: call.tool, inputText };
   }
-  const reason = reply.finish ?? (calls.length > 0 ? "tool-calls" : "stop");
-  const { usage = { inputTokens: reply.inputTokens ?? 1, outputTokens: reply.outputTokens ?? 1 } } = reply;
-  yield { type: "finish", reason, ...(usage ? { usage } : {}) };
+  yield finishOf(reply, calls.length > 0);
+}
+
+function finishOf(reply: ScriptedReply, hasCalls: boolean): ModelPart {
+  const { inputTokens = 1, outputTokens = 1, usage = { inputTokens, outputTokens } } = reply;
+  const { finish: reason = hasCalls ? "tool-calls" : "stop" } = reply;
+  return { type: "finish", reason, ...(usage ? { usage } : {}) };
 }
 
 function* split(text: string, size: number | undefined): Iterable<string> {
@@ -127,6 +131,7 @@ function failure(answer: ScriptedError): HoldfastError {
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
   return new Promise((done) => {
     const timer = setTimeout(done, ms);
     signal.addEventListener("abort", () => {

@@ -22,6 +22,7 @@ import {
   tool,
   type WatchOptions,
 } from "../../src/index.ts";
+import { openaiCompatible } from "../../src/openai.ts";
 import { postgres } from "../../src/postgres.ts";
 import { defaultBreaker } from "../../src/providers/pool/breaker.ts";
 import { sqlite } from "../../src/sqlite.ts";
@@ -48,6 +49,8 @@ test.each([
   ["redact", () => createRuntime({ redact: unknown })],
   ["sqlite", () => sqlite("never-opened.db", unknown)],
   ["postgres", () => postgres(unknown)],
+  ["openaiCompatible", () => openaiCompatible(unknown)],
+  ["description", () => openaiCompatible({ baseURL: "http://h/v1", model: "m", description: unknown })],
   ["agent", () => agent(unknown)],
   ["budget", () => agent({ name: "x", instructions: "", model: scripted([]), budget: unknown })],
   ["pool", () => pool([scripted([])], unknown)],
