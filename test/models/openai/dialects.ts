@@ -172,7 +172,7 @@ export function playOf(answer: PlayedAnswer, dialect: Dialect, key: string): Pla
   if ("cutAfter" in answer || "silentAfter" in answer) {
     const text = "cutAfter" in answer ? answer.cutAfter : answer.silentAfter;
     const begun = eventsOf({ text, pieces: 100 }, dialect).slice(0, dialect.comment ? 4 : 2);
-    return { chunks: begun, then: "cutAfter" in answer ? "cut" : "hang" };
+    return { chunks: begun, after: "cutAfter" in answer ? "cut" : "hang" };
   }
   return { chunks: eventsOf(answer, dialect) };
 }

@@ -23,8 +23,8 @@ async function fail(play: Play, options: Partial<OpenAiCompatibleOptions> = {}) 
   return { ...(await failureOf(model)), requests: server.sent.length };
 }
 
-async function answer(chunks: readonly string[], then: Play["then"] = "end") {
-  await using server = await openPlayServer([{ chunks, then }]);
+async function answer(chunks: readonly string[], after: Play["after"] = "end") {
+  await using server = await openPlayServer([{ chunks, after }]);
   return await collect(openaiCompatible({ baseURL: server.baseURL, model: "m" }), requestWith());
 }
 
@@ -65,7 +65,7 @@ const statuses: readonly (readonly [number, unknown, string, string])[] = [
   [599, "", "model-failed", "later"],
 ];
 
-test.each(statuses)("X2 status %d with %j is %s, again: %s", async (status, said, code, retry) => {
+test.each(statuses)("X2 status %d with %j is %s, again: %s", async (...[status, said, code, retry]) => {
   const { error, requests } = await fail({ status, chunks: body(said) });
   expect(error).toMatchObject({ code, retry });
   expect(error.message).toContain(`status ${status}`);

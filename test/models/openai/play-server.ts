@@ -8,7 +8,7 @@ export interface Play {
   readonly headers?: Readonly<Record<string, string>>;
   readonly chunks: readonly (string | Uint8Array)[];
   /** After the last chunk: the answer ends, the connection breaks, or nothing more happens. */
-  readonly then?: "end" | "cut" | "hang";
+  readonly after?: "end" | "cut" | "hang";
 }
 
 export interface Sent {
@@ -50,7 +50,7 @@ export async function openPlayServer(plays: readonly Play[]): Promise<PlayServer
   };
 }
 
-async function play({ status = 200, headers, chunks, then = "end" }: Play, response: ServerResponse): Promise<void> {
+async function play({ status = 200, headers, chunks, after = "end" }: Play, response: ServerResponse): Promise<void> {
   response.writeHead(status, { "content-type": "text/event-stream", ...headers });
   response.flushHeaders();
   for (const chunk of chunks) {
@@ -58,6 +58,6 @@ async function play({ status = 200, headers, chunks, then = "end" }: Play, respo
     response.write(chunk);
     await turn();
   }
-  if (then === "end") response.end();
-  if (then === "cut") response.destroy();
+  if (after === "end") response.end();
+  if (after === "cut") response.destroy();
 }
