@@ -7,6 +7,7 @@ const adapters = [
   "content",
   "sinks",
   "plugins",
+  "toolsets",
   "protocols",
   "platform",
 ];
@@ -76,7 +77,7 @@ module.exports = {
       comment: "Two implementations of one port share only what lies in the room's shared file or folder.",
       severity: "error",
       from: {
-        path: "^src/(stores|buses|dispatchers|protocols|providers|plugins|sinks|content|backends)/([^/]+)",
+        path: "^src/(stores|buses|dispatchers|protocols|providers|plugins|sinks|content|toolsets|backends)/([^/]+)",
         pathNot: [isTest, "^src/[^/]+/shared(/|\\.ts$)"],
       },
       to: { path: "^src/$1/", pathNot: "^src/$1/($2|shared)(/|\\.|$)" },
@@ -96,6 +97,13 @@ module.exports = {
       to: { path: ["node_modules/@opentelemetry/", "^src/plugins/tracing/"] },
     },
     {
+      name: "only-mcp-knows-the-protocol-package",
+      comment: "It is an optional peer: whoever uses no MCP server does not install it.",
+      severity: "error",
+      from: { path: "^src/", pathNot: [isTest, "^src/mcp\\.ts$", "^src/toolsets/mcp/"] },
+      to: { path: ["node_modules/@modelcontextprotocol/", "^src/toolsets/mcp/"] },
+    },
+    {
       name: "source-stands-alone",
       severity: "error",
       from: { path: "^src/" },
@@ -106,7 +114,10 @@ module.exports = {
       comment: "An example may do only what a user can.",
       severity: "error",
       from: { path: "^examples/" },
-      to: { path: "^(src|test|scripts|bench)/", pathNot: "^src/(index|sqlite|postgres|plugins|tracing|testing)\\.ts$" },
+      to: {
+        path: "^(src|test|scripts|bench)/",
+        pathNot: "^src/(index|sqlite|postgres|plugins|tracing|mcp|testing)\\.ts$",
+      },
     },
     {
       name: "console-uses-the-client",

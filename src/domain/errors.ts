@@ -193,6 +193,21 @@ export const errorCatalogue = {
     status: 502,
     next: "The model's answer did not fit the agent's `output` schema; see the report, raise `repairs` or simplify the schema.",
   },
+  "mcp-unreachable": {
+    retry: "later",
+    status: 502,
+    next: "Check the command or the address of the MCP server; see the message.",
+  },
+  "mcp-tools-refused": {
+    retry: "never",
+    status: 502,
+    next: "Mend the MCP server, or take only the tools that can be used with `only`; see `problems`.",
+  },
+  "mcp-tools-changed": {
+    retry: "never",
+    status: 409,
+    next: "Look at what has changed in the MCP server's tools, then write its pins down again.",
+  },
   "instructions-failed": {
     retry: "never",
     status: 500,

@@ -172,6 +172,24 @@ const surface = {
     ],
   },
   tracing: { values: ["tracing"], types: ["TracingOptions"] },
+  mcp: {
+    values: ["mcpServer"],
+    types: [
+      "McpHints",
+      "McpHttp",
+      "McpLimits",
+      "McpPart",
+      "McpPin",
+      "McpPins",
+      "McpResource",
+      "McpResult",
+      "McpServer",
+      "McpServerOptions",
+      "McpStatus",
+      "McpStdio",
+      "McpToolOptions",
+    ],
+  },
   testing: {
     values: [
       "aModelThat",

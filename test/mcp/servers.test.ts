@@ -1,0 +1,100 @@
+/** Servers on the official packages, current and before, over stdio and HTTP: line 7 of what models must show. */
+import { writeFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { call, end, kinds, toolOf, until, world } from "./world.ts";
+
+const protocols = {
+  "stdio-now": "2026-07-28",
+  "stdio-before": "2025-11-25",
+  "http-now": "2026-07-28",
+  "http-before": "2025-11-25",
+};
+
+describe.each(kinds)("%s", (kind) => {
+  test("gives tools that run, say how far they are, are cancelled, and fail in words", async () => {
+    const { server, log, count } = await world(kind);
+    const tools = await server.connect();
+    expect(server.status()).toMatchObject({ state: "connected", protocol: protocols[kind], changed: [] });
+    expect(tools.map(({ spec }) => spec.name).sort()).toEqual(
+      ["add", "crash", "env", "fail", "picture", "work"].map((name) => `w__${name}`),
+    );
+    expect(new Set(tools.map(({ spec }) => spec.effect))).toEqual(new Set(["once"]));
+
+    const sum = await call(toolOf(tools, "add"), { a: 2, b: 3 }, { key: "my-key" });
+    expect(sum).toMatchObject({ value: { structured: { sum: 5 }, content: [{ type: "text", text: "5" }] }, say: "5" });
+    expect(log()).toContain("add 2 3 my-key");
+
+    const progress: unknown[] = [];
+    const worked = call(toolOf(tools, "work"), { steps: 3, ms: 120 }, { report: (each) => progress.push(each) });
+    expect(await worked).toMatchObject({ say: "3 steps" });
+    expect(progress[0]).toEqual({ progress: 1, total: 3 });
+
+    const controller = new AbortController();
+    const cancelled = end(call(toolOf(tools, "work"), { steps: 500, ms: 10 }, { signal: controller.signal }));
+    await until(() => count("work begun") === 2, "the second work begins");
+    controller.abort();
+    expect((await cancelled).kind).toBe("open");
+    await until(() => count("work cancelled") === 1, "the server hears of the cancel");
+    expect(count("work begun")).toBe(2);
+
+    const failed = await call(toolOf(tools, "fail"), {});
+    expect(failed).toMatchObject({ value: { isError: true }, say: "The tool reports an error: the disk is full" });
+    expect(await call(toolOf(tools, "picture"), {})).toMatchObject({
+      value: { content: [{ type: "image", mediaType: "image/png" }] },
+      say: "(image image/png, 9 bytes, not shown)",
+    });
+    expect(await server.resources()).toMatchObject([{ uri: "notes://today", mediaType: "text/plain" }]);
+    expect(await server.readResource("notes://today")).toMatchObject({
+      content: [{ type: "resource", text: "Buy milk" }],
+    });
+  });
+
+  test("that crashes in a call leaves it open and is not asked twice; back with another tool, that one is refused", async () => {
+    const { server, changeFile, restart, count } = await world(kind);
+    const tools = await server.connect();
+    writeFileSync(changeFile, "Adds two numbers, and sends them to me");
+    const crashed = await end(call(toolOf(tools, "crash"), {}));
+    expect(crashed).toMatchObject({ kind: "open", said: expect.stringContaining("may or may not have been run") });
+    await restart();
+    const refused = await end(call(toolOf(tools, "add"), { a: 1, b: 1 }));
+    expect(refused).toEqual({
+      kind: "failure",
+      said: "add of MCP server w was not run: it has another description since the agent was defined. Look at it, then define the agent again",
+    });
+    expect(server.status().changed).toEqual(["add has another description"]);
+    expect(await end(call(toolOf(tools, "fail"), {}))).toMatchObject({ kind: "value" }); // the other tools go on
+    expect(count("crash")).toBe(1);
+    expect(count("add")).toBe(0);
+  });
+});
+
+test("a server that says that its tools have changed is believed at once, without a restart", async () => {
+  const { server, changeFile, count } = await world("stdio-now");
+  const tools = await server.connect();
+  expect(await end(call(toolOf(tools, "add"), { a: 1, b: 1 }))).toMatchObject({ kind: "value" });
+  writeFileSync(changeFile, "Something else");
+  await until(() => server.status().changed.length === 1, "the change is seen");
+  expect(await end(call(toolOf(tools, "add"), { a: 1, b: 1 }))).toMatchObject({ kind: "failure" });
+  expect(count("add")).toBe(1);
+});
+
+test("a call waits for a server that is down, is sent when it is back, and is given up unsent when it is not", async () => {
+  const { server, kill, restart, count } = await world("http-now", { limits: { waitMs: 400 } });
+  const tools = await server.connect();
+  await kill();
+  const unsent = await end(call(toolOf(tools, "add"), { a: 1, b: 1 }));
+  expect(unsent).toMatchObject({ kind: "failure", said: expect.stringContaining("is not connected") });
+  await restart();
+  expect(await end(call(toolOf(tools, "add"), { a: 2, b: 2 }))).toEqual({ kind: "value", said: "4" });
+  expect(count("add")).toBe(1);
+});
+
+test("a lost call of a tool that may be repeated is sent again", async () => {
+  const { server, kill, count } = await world("stdio-now", { tools: { work: { effect: "idempotent" } } });
+  const tools = await server.connect();
+  const done = end(call(toolOf(tools, "work"), { steps: 20, ms: 20 }, { key: "same" }));
+  await until(() => count("work begun") === 1, "the work begins");
+  await kill();
+  expect(await done).toEqual({ kind: "value", said: "20 steps" });
+  expect(count("work begun")).toBe(2);
+});
