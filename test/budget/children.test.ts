@@ -132,7 +132,7 @@ test("20 parallel children of one run under 1.00 USD: spent plus slices never ex
   await play(parent(twenty, twenty));
   expect(Math.max(...books.taken)).toBeLessThanOrEqual(dollar.microUsd);
   expect(Math.max(...books.taken)).toBeGreaterThanOrEqual(12 * slice); // as many at once as there was money for
-  expect(books.taken.length).toBeGreaterThan(100);
+  expect(books.taken.length).toBeGreaterThan(40);
   expect(books.ledger.held).toEqual({});
   const spent = await Promise.all(books.children.map(async ({ id }) => (await booksOf(id)).ledger.spent.microUsd));
   expect(books.ledger.spent.microUsd).toBe(spent.reduce((total, each) => total + each, 0)); // nothing is lost or made up

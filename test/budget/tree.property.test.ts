@@ -40,7 +40,7 @@ const act = fc.record({
 test("B2 budget checked before the effect, inherited by subtraction, never negative, over a tree of runs", () => {
   let effects = 0;
   let refused = 0;
-  const property = fc.property(fc.array(act, { maxLength: 200 }), (acts) => {
+  const property = fc.property(fc.array(act, { minLength: 60, maxLength: 200, size: "max" }), (acts) => {
     const root: Node = { id: "0", limit: 1_000_000, parent: undefined, ledger: emptyLedger, isOpen: true };
     const nodes = [root];
     let paid = 0;
@@ -72,7 +72,7 @@ test("B2 budget checked before the effect, inherited by subtraction, never negat
       expect(paid).toBeLessThanOrEqual(root.limit);
     }
   });
-  fc.assert(property, { numRuns: 200, seed: 5 });
-  expect(effects).toBeGreaterThan(500);
-  expect(refused).toBeGreaterThan(500); // else there was always enough
+  fc.assert(property, { numRuns: 60, seed: 5 });
+  expect(effects).toBeGreaterThan(100);
+  expect(refused).toBeGreaterThan(100); // else there was always enough
 });
