@@ -1,4 +1,5 @@
 /** What a test of agents, stores or plugins needs: `import { … } from "holdfast/testing"`. */
+export { type CassetteOptions, cassette } from "./providers/cassette/cassette.ts";
 export {
   type ScriptedAnswer,
   type ScriptedCall,

@@ -214,6 +214,16 @@ export const errorCatalogue = {
     next: "Mend the agent's instructions function; see the cause.",
   },
   "script-exhausted": { retry: "never", status: 500, next: "Give the scripted model one answer per model call." },
+  "cassette-diverged": {
+    retry: "never",
+    status: 500,
+    next: "Undo what changed the request, or record again; the message names the first field that differs, with both values.",
+  },
+  "cassette-unusable": {
+    retry: "never",
+    status: 500,
+    next: "See the message: the recording is missing, cut, of another format or cannot be written; record again.",
+  },
   "schema-unconvertible": {
     retry: "never",
     status: 400,

@@ -26,7 +26,7 @@ import { openaiCompatible } from "../../src/openai.ts";
 import { postgres } from "../../src/postgres.ts";
 import { defaultBreaker } from "../../src/providers/pool/breaker.ts";
 import { sqlite } from "../../src/sqlite.ts";
-import { scripted, type TestRuntimeOptions } from "../../src/testing.ts";
+import { cassette, scripted, type TestRuntimeOptions } from "../../src/testing.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const page = readFileSync(resolve(root, "docs/reference/config.md"), "utf8");
@@ -56,6 +56,7 @@ test.each([
   ["pool", () => pool([scripted([])], unknown)],
   ["A pool's members", () => pool([unknown])],
   ["breaker", () => pool([scripted([])], { breaker: unknown })],
+  ["cassette", () => cassette(scripted([]), unknown)],
   ["tool", () => tool(unknown)],
   ["plugin", () => plugin(unknown)],
   ["stateKey", () => stateKey(unknown)],

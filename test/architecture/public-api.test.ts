@@ -196,6 +196,7 @@ const surface = {
       "anAgentWith",
       "callsTool",
       "callsTools",
+      "cassette",
       "compareWithMemory",
       "crashEverywhere",
       "createFakeClock",
@@ -209,6 +210,7 @@ const surface = {
       "testRuntime",
     ],
     types: [
+      "CassetteOptions",
       "ComparisonOptions",
       "CrashFailure",
       "CrashOptions",

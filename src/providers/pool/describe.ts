@@ -16,9 +16,15 @@ export function describePool(members: readonly ModelDescription[]): ModelDescrip
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(prices ? { prices } : {}),
     ...(members.every((each) => each.structuredOutput) ? { structuredOutput: true } : {}),
-    ...(members.some((each) => each.toolCalls === false) ? { toolCalls: false } : {}),
+    ...toolCallsOf(members),
     ...(members.some((each) => each.accepts) ? { accepts: modalities.filter(readBy(members)) } : {}),
   };
+}
+
+/** One that cannot is enough for "no", and one that does not say is enough for not knowing. */
+function toolCallsOf(members: readonly ModelDescription[]): Pick<ModelDescription, "toolCalls"> {
+  if (members.some(({ toolCalls }) => toolCalls === false)) return { toolCalls: false };
+  return members.every(({ toolCalls }) => toolCalls) ? { toolCalls: true } : {};
 }
 
 function readBy(members: readonly ModelDescription[]): (kind: Modality) => boolean {

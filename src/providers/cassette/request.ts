@@ -1,0 +1,63 @@
+/**
+ * A request as a cassette keeps it: what the provider gets to see, without what is new in every run. Ids of messages, runs
+ * and threads are left out; ids of calls become their number in the conversation.
+ */
+import type { JsonObject, JsonValue } from "../../domain/json.ts";
+import type { ModelDescription } from "../../domain/model.ts";
+import type { Redactor } from "../../domain/redaction.ts";
+import type { ModelRequest } from "../../ports/provider.ts";
+
+/** In the order in which two are compared. */
+export interface RecordedRequest {
+  readonly model: string;
+  readonly instructions: JsonValue;
+  readonly tools: JsonValue;
+  readonly output?: JsonValue;
+  readonly settings?: JsonValue;
+  readonly maxOutputTokens?: number;
+  readonly messages: readonly JsonValue[];
+}
+
+export function recordedRequest(
+  request: ModelRequest,
+  { provider, model }: ModelDescription,
+  redactor: Redactor,
+): RecordedRequest {
+  const { instructions, tools, output, settings, maxOutputTokens } = request;
+  const asked = {
+    model: `${provider}/${model}`,
+    instructions,
+    tools,
+    ...(output === undefined ? {} : { output }),
+    ...(settings === undefined ? {} : { settings }),
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    messages: withoutIds(request),
+  };
+  // Through JSON: what is compared is what would be read back.
+  const json = JSON.parse(JSON.stringify(asked)) as JsonValue;
+  return redactor.json(json) as unknown as RecordedRequest;
+}
+
+function withoutIds({ messages }: ModelRequest): readonly object[] {
+  const numbers = new Map<string, string>();
+  const numberOf = (call: string): string => {
+    if (!numbers.has(call)) numbers.set(call, `call-${numbers.size + 1}`);
+    return numbers.get(call) as string;
+  };
+  return messages.map(({ role, parts }) => ({
+    role,
+    parts: parts.map((part) => ("call" in part ? { ...part, call: numberOf(part.call) } : part)),
+  }));
+}
+
+/** Equal for equal requests, whatever the order of their fields. */
+export function sorted(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map((item: JsonValue) => sorted(item));
+  if (typeof value !== "object" || value === null) return value;
+  const { ...fields } = value as JsonObject;
+  return Object.fromEntries(
+    Object.keys(fields)
+      .sort()
+      .map((name) => [name, sorted(fields[name] as JsonValue)]),
+  );
+}
