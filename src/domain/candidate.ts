@@ -71,8 +71,15 @@ function report(result: Result): OutputReport {
   if (result.issues) return { valid: false, problems: [shortened(showIssues(result.issues))] };
   if (!carries(result, "value")) throw new TypeError("The schema gave neither a value nor issues");
   const json = toJson(result.value);
-  if (json.ok) return { valid: true, value: json.value };
+  if (json.ok && isKept(result.value)) return { valid: true, value: json.value };
+  if (json.ok) return { valid: false, problems: ["What the schema makes of it has a Date or the like, not JSON"] };
   return { valid: false, problems: [`What the schema makes of it is not JSON at ${json.path}: ${json.problem}`] };
+}
+
+/** False of what writes itself as something else: `result()` would give a text where its type says Date. */
+function isKept(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return !("toJSON" in value) && Object.values(value).every(isKept);
 }
 
 function threw(cause: unknown): OutputReport {

@@ -51,6 +51,7 @@ describe.each(["text", "tool"] as const)("a check in %s mode that", (mode) => {
     ["gives nothing", () => undefined, threw("Checking it threw")],
     ["gives nothing later", async () => undefined, threw("Checking it threw")],
     ["gives neither a value nor issues", () => ({}), threw("neither a value nor issues")],
+    ["gives a Date", () => ({ value: { at: [new Date()] } }), threw("a Date or the like")],
     ["gives what is not JSON", () => ({ value: { at: 1n } }), threw("not JSON at $.at")],
     [
       "gives what throws when it is read",
