@@ -5,7 +5,7 @@ export { createWorker, type Worker } from "./create-worker.ts";
 export type { RetentionPolicy } from "./dispatchers/retention.ts";
 export { type Agent, type AgentOptions, agent } from "./domain/agent.ts";
 export type { ApprovalTerms, Audience } from "./domain/approval.ts";
-export type { Command, ContextMessage } from "./domain/command.ts";
+export type { Command, ContextMessage, PolicyRef } from "./domain/command.ts";
 export { asContent, type ContentOptions } from "./domain/content.ts";
 export type { DeclaredManifest, Manifest } from "./domain/declared-manifest.ts";
 export type { Delta, MessagePartial, MessageRetracted } from "./domain/delta.ts";
@@ -37,6 +37,7 @@ export {
   type EndView,
   type Hooks,
   type OutgoingRequest,
+  type OutputView,
   type PhaseView,
   type PluginInstance,
   type PluginOptions,

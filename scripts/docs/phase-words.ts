@@ -10,6 +10,8 @@ export const when: Readonly<Record<Phase, string>> = {
   "context-ready": "The step has begun and the messages it will send are known.",
   "before-model": "Right before the model call is intended. Once per step, not per attempt.",
   "model-delta": "A piece of the reply has come. It may be of an attempt that comes to nothing.",
+  "output-gate":
+    "The model has given an answer: a reply that asks for no tool, checked if the agent has an `output`. Nobody reads it before this is over, and none of its pieces is told live.",
   "after-model": "The reply is there. None of its calls was looked at yet.",
   "tool-gate": "A call is judged: after the tool's own check, unless that has refused it. Again after a person's edit.",
   "before-tool": "The call may run, approvals included. Before its first attempt.",
@@ -64,7 +66,7 @@ export const commands: Described = {
   ],
   deny: [
     "The call is not run.",
-    { reason: "The model reads it.", "stop?": "`true`: the run ends as `blocked` as well." },
+    { reason: "The model reads it.", "stop?": "`true`: the run ends as `blocked` as well.", "code?": "For programs." },
   ],
   ask: ["An `approval` ticket: a person decides.", { prompt: "What the person reads." }],
   "set-result": [
@@ -77,7 +79,16 @@ export const commands: Described = {
   ],
   "rewrite-result": [
     "What the model reads instead of the tool's result: a value or an error.",
-    { "value?": "JSON.", "say?": "What the model reads instead of the value.", "error?": "In words." },
+    {
+      "value?": "JSON.",
+      "say?": "What the model reads instead of the value.",
+      "error?": "In words.",
+      "code?": "With an error: it is a refusal, and this is why, for programs.",
+    },
+  ],
+  "rewrite-output": [
+    "What is said instead of the model's answer. Where the agent has an `output`, it must fit it too.",
+    { text: "The answer; JSON where the agent has an `output`." },
   ],
   retry: [
     "`after-model`: none of the reply's calls runs and the model is asked again, in a further step. `after-tool`: the call is attempted again.",
@@ -164,6 +175,7 @@ export const extras: { readonly [P in Phase]: Readonly<Record<Extra<P>, string>>
     delta:
       "`type`, `text` and `attempt` of the piece. `message-begun` comes before an attempt's first, `message-retracted`, perhaps with an `error`, when it comes to nothing.",
   },
+  "output-gate": { output: "`text`, `value` where the agent has an `output`, and the `message` as it would be said." },
   "after-model": {
     reply:
       "`message`, `finish` (why the model stopped) and `usage` (its tokens; absent when the provider did not count).",

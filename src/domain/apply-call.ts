@@ -1,6 +1,6 @@
 /** The part of `apply` that moves tool calls: verdicts, attempts, tickets, decisions, results. */
 
-import { noteDecision, stopWith } from "./apply-plugins.ts";
+import { blocked, noteDecision, stopWith } from "./apply-plugins.ts";
 import { type EffectEntry, nextEffect, stepOf } from "./apply-step.ts";
 import type { CallGated, Entry, EntryStamp, Settled, TicketDecided, TicketOpened, Verdict } from "./entry.ts";
 import { HoldfastError } from "./errors.ts";
@@ -8,7 +8,7 @@ import type { CallId } from "./ids.ts";
 import type { JsonValue } from "./json.ts";
 import type { CallErrorCode, CallInput, CallResult, ToolCallPart } from "./message.ts";
 import type { CallState, RunState } from "./run-state.ts";
-import { type Decision, type DecisionKind, type TicketRecord, ticketVerbs } from "./ticket.ts";
+import { type Decision, type DecisionKind, type TicketRecord, verbsOf } from "./ticket.ts";
 
 export function openCalls(parts: readonly ToolCallPart[]): readonly CallState[] {
   return parts.map((part, index) => ({
@@ -38,7 +38,8 @@ export function applyGate(state: RunState, entry: EntryStamp & CallGated): RunSt
     return gated(call, verdict);
   });
   if (verdict.kind !== "refuse" || !verdict.stop) return judged;
-  return stopWith(judged, { outcome: { kind: "blocked", reason: verdict.message }, at: entry.at });
+  const { message, reason: code, policy } = verdict;
+  return stopWith(judged, { outcome: blocked(message, { code, policy }), at: entry.at });
 }
 
 function wrongCall(call: CallState, what: string): HoldfastError {
@@ -155,7 +156,7 @@ function endsRun(decision: Decision): boolean {
 function takes(ticket: TicketRecord, kind: DecisionKind): boolean {
   if (kind === "closed") return true;
   if (kind === "expired") return ticket.answerBy !== undefined;
-  return kind === "elapsed" ? ticket.kind === "timer" : ticketVerbs[ticket.kind].includes(kind);
+  return kind === "elapsed" ? ticket.kind === "timer" : verbsOf(ticket).includes(kind);
 }
 
 function withoutPause(state: RunState, ticket: TicketRecord): RunState {

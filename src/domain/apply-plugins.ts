@@ -7,10 +7,10 @@
  */
 
 import { freshStep } from "./apply-step.ts";
-import type { Command, GivenCommand } from "./command.ts";
+import type { Command, GivenCommand, PolicyRef } from "./command.ts";
 import type { CommandApplied, EntryStamp, TicketDecided } from "./entry.ts";
 import { HoldfastError } from "./errors.ts";
-import type { CallResult } from "./message.ts";
+import type { CallResult, Message } from "./message.ts";
 import { momentId, type Phase } from "./phase.ts";
 import {
   afterSaying,
@@ -22,7 +22,7 @@ import {
   withContext,
 } from "./plugin-state.ts";
 import type { Outcome } from "./run.ts";
-import type { CallState, CallStatus, RunState } from "./run-state.ts";
+import type { CallState, CallStatus, RunState, StepState } from "./run-state.ts";
 import { engine, type TicketRecord } from "./ticket.ts";
 
 export function startStep(state: RunState, step: number): RunState {
@@ -90,12 +90,9 @@ export function applyCommands(state: RunState, entry: EntryStamp & CommandApplie
   return entry.failed ? applyFailure(next, entry) : next;
 }
 
-function applyCommand(
-  state: RunState,
-  { plugin, command }: GivenCommand,
-  entry: EntryStamp & CommandApplied,
-): RunState {
+function applyCommand(state: RunState, given: GivenCommand, entry: EntryStamp & CommandApplied): RunState {
   const { plugins } = state;
+  const { plugin, policy, command } = given;
   switch (command.type) {
     case "add-context":
       return { ...state, plugins: { ...plugins, context: withContext(plugins.context, contextSlot(plugin, command)) } };
@@ -104,7 +101,7 @@ function applyCommand(
     case "patch-request":
       return changeStep(state, command);
     case "stop":
-      return stopWith(state, { outcome: outcomeOf(command), at: entry.at });
+      return stopWith(state, { outcome: outcomeOf(command, policy), at: entry.at });
     case "continue":
       return { ...state, plugins: { ...plugins, goesOn: true } };
     case "schedule": {
@@ -118,7 +115,8 @@ function applyCommand(
     case "deny": {
       const refused = concludeCall(state, entry, { kind: "error", code: "denied", message: command.reason });
       if (!command.stop) return refused;
-      return stopWith(refused, { outcome: { kind: "blocked", reason: command.reason }, at: entry.at });
+      const { reason, code } = command;
+      return stopWith(refused, { outcome: blocked(reason, { code, policy }), at: entry.at });
     }
     case "set-result": // a call that is denied stays so, whoever else knows its result
       return changeCall(state, entry, (call) =>
@@ -126,6 +124,8 @@ function applyCommand(
       );
     case "rewrite-result":
       return isReady(state, entry) ? state : concludeCall(state, entry, rewritten(command));
+    case "rewrite-output":
+      return changeAnswer(state, { text: command.text, by: plugin });
     case "open-ticket":
     case "send-input":
     case "set-state":
@@ -144,9 +144,24 @@ function changeStep(state: RunState, command: Command): RunState {
   return { ...state, step: { ...step, changes: withChanges(step.changes, command) } };
 }
 
-export function outcomeOf({ code, detail, outcome }: Extract<Command, { type: "stop" }>): Outcome {
+/** What was found of the model's own answer says nothing of another one. */
+function changeAnswer(state: RunState, { text, by }: { readonly text: string; readonly by: string }): RunState {
+  const { pending, report: _report, reportPending: _reportPending, ...step } = state.step ?? {};
+  if (!pending || !state.step) return state;
+  const message: Message = { ...pending.message, parts: [{ type: "text", text }] };
+  return { ...state, step: { ...(step as StepState), pending: { message, changedBy: by } } };
+}
+
+export function blocked(
+  reason: string,
+  { code, policy }: { readonly code: string | undefined; readonly policy: PolicyRef | undefined },
+): Outcome {
+  return { kind: "blocked", reason, ...(code === undefined ? {} : { code }), ...(policy ? { policy } : {}) };
+}
+
+export function outcomeOf({ code, detail, outcome }: Extract<Command, { type: "stop" }>, policy?: PolicyRef): Outcome {
   if (outcome === "completed") return { kind: "completed", reason: "requested" };
-  if (outcome === "blocked") return { kind: "blocked", reason: detail ?? code };
+  if (outcome === "blocked") return blocked(detail ?? code, { code, policy });
   return { kind: "stopped", code, ...(detail === undefined ? {} : { detail }) };
 }
 
@@ -208,8 +223,14 @@ export function valueResult({ value, say }: Extract<Command, { type: "set-result
   return { kind: "value", value, ...(say === undefined ? {} : { say }) };
 }
 
-export function rewritten({ value = null, say, error }: Extract<Command, { type: "rewrite-result" }>): CallResult {
-  if (error !== undefined) return { kind: "error", code: "tool-failed", message: error };
+export function rewritten({
+  value = null,
+  say,
+  error,
+  code,
+}: Extract<Command, { type: "rewrite-result" }>): CallResult {
+  if (error !== undefined)
+    return { kind: "error", code: code === undefined ? "tool-failed" : "denied", message: error };
   return { kind: "value", value, ...(say === undefined ? {} : { say }) };
 }
 

@@ -27,6 +27,7 @@ import type {
   MessageAppended,
   OutputValidated,
   RunCreated,
+  RunEnded,
 } from "./entry.ts";
 import { HoldfastError } from "./errors.ts";
 import { callsOf, type Message } from "./message.ts";
@@ -105,7 +106,7 @@ function applyBody(state: RunState, entry: Entry): RunState {
       return { ...rest, status: move(state.status, "running") };
     }
     case "run-ended":
-      return { ...state, status: move(state.status, "done"), endedAt: entry.at, outcome: entry.outcome };
+      return ended(state, entry);
     case "step-started":
       if (state.startedAt === undefined || (state.step && !state.step.ended)) throw twice(state, "in a step");
       return startStep(state, entry.step);
@@ -136,6 +137,11 @@ function applyBody(state: RunState, entry: Entry): RunState {
   }
 }
 
+function ended(state: RunState, { at, outcome, unsaid }: EntryStamp & RunEnded): RunState {
+  const kept = unsaid ? withoutAnswer(state) : state;
+  return { ...kept, status: move(state.status, "done"), endedAt: at, outcome };
+}
+
 function applyAmendment(state: RunState, entry: EntryStamp & ManifestAmended): RunState {
   const { fingerprint, from, changed, seq } = entry;
   if (state.manifest.fingerprint !== from) throw twice(state, `no longer on manifest ${from}`);
@@ -144,10 +150,13 @@ function applyAmendment(state: RunState, entry: EntryStamp & ManifestAmended): R
 }
 
 function applyReport(state: RunState, entry: EntryStamp & OutputValidated): RunState {
-  const step = stepOf(state, entry);
-  const { report } = entry;
-  if (step.report) throw twice(state, `checked as to its output in step ${step.step}`);
-  const checked = { ...state, step: { ...step, report } };
+  const { reportPending, ...step } = stepOf(state, entry);
+  const { report, pending } = entry;
+  if (step.report && (!reportPending || pending)) {
+    throw twice(state, `checked as to its output in step ${step.step}`);
+  }
+  const checked = { ...state, step: { ...step, report, ...(pending ? { reportPending: true as const } : {}) } };
+  if (report.valid && pending) return checked;
   if (report.valid) return { ...checked, output: { value: report.value } };
   return { ...checked, invalidOutputs: state.invalidOutputs + 1 };
 }
@@ -202,7 +211,8 @@ function applyEffect(before: RunState, entry: EffectEntry): RunState {
   const step = stepOf(state, entry);
   if (entry.effect !== step.model.id) return applyCallEffect(state, entry);
   const model = nextEffect(step.model, entry);
-  const next = keepBooks({ ...state, step: { ...step, model }, usage: addUsage(state, entry) }, entry);
+  const held = entry.type === "effect-settled" && entry.reply ? { pending: { message: entry.reply } } : {};
+  const next = keepBooks({ ...state, step: { ...step, model, ...held }, usage: addUsage(state, entry) }, entry);
   return entry.type === "effect-intended" && entry.attempt === 1 ? whileIntended(next, step.step) : next;
 }
 
@@ -215,8 +225,14 @@ function applyMessage(state: RunState, entry: EntryStamp & MessageAppended): Run
   const place = state.position + next.appended;
   const made = { ...next, firstOutput: state.firstOutput ?? place, lastOutput: place };
   if (body.message.role === "tool") return settleCalls(made, body.message);
-  const step = stepOf(state, { type: "message-appended", body });
-  return { ...made, answer: entry.seq, step: { ...step, calls: openCalls(callsOf(body.message)) } };
+  const { pending: _pending, ...step } = stepOf(state, { type: "message-appended", body });
+  if (entry.gate === "withheld") return { ...withoutAnswer(made), step };
+  const said = entry.gate === "passed" ? { said: true as const } : {};
+  return { ...made, answer: entry.seq, step: { ...step, ...said, calls: openCalls(callsOf(body.message)) } };
+}
+
+function withoutAnswer({ answer: _answer, ...state }: RunState): RunState {
+  return state;
 }
 
 function settleCalls(state: RunState, message: Message): RunState {

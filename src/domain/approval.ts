@@ -1,7 +1,7 @@
 /**
  * Terms of an approval: who may answer, until when, and what counts if nobody does.
  *
- * A1 Only somebody of the audience answers, and never the agent that asks.
+ * A1 Only somebody of the audience answers, and never who asks: the agent, its run, the plugin or policy.
  * A2 After `answerBy`, by store time, no answer counts any more; what was said for that case counts once, whoever is up then.
  * A3 From the escalation on, its audience may answer too.
  */
@@ -16,7 +16,7 @@ export interface Audience {
 export type OnExpiry = "reject" | "approve" | "cancel-run";
 
 export interface ApprovalTerms {
-  /** Anyone but the asking agent unless said. */
+  /** Anyone but who asks unless said. */
   readonly audience?: Audience;
   /** Milliseconds from when it is asked; as long as the run unless said. */
   readonly answerWithinMs?: number;
@@ -49,9 +49,19 @@ export interface Answerer {
   readonly roles?: readonly string[];
 }
 
+/** Who asks. */
+interface Asker {
+  readonly agent: string;
+  readonly run: string;
+  readonly rootRun: string;
+  readonly plugin?: string;
+  readonly policy?: { readonly name: string };
+}
+
 /** A1, A3. */
-export function mayAnswer(ticket: TicketTerms & { readonly agent: string }, who: Answerer, now: number): boolean {
-  if (who.by === ticket.agent) return false;
+export function mayAnswer(ticket: TicketTerms & Asker, who: Answerer, now: number): boolean {
+  const { agent, run, rootRun, plugin, policy } = ticket;
+  if ([agent, run, rootRun, plugin, policy?.name].includes(who.by)) return false;
   const { audience, escalation } = ticket;
   if (!audience || isIn(audience, who)) return true;
   return escalation !== undefined && now >= escalation.at && isIn(escalation.audience, who);

@@ -4,6 +4,7 @@ import { carries, type JsonValue, messageOf, shortened, toJson } from "./json.ts
 import { callsOf, type Message, textOf } from "./message.ts";
 import type { OutputReport, OutputSpec } from "./output.ts";
 import { isFunction } from "./problems.ts";
+import type { StepState } from "./run-state.ts";
 import { type StandardSchema, showIssues } from "./standard-schema.ts";
 
 export type Candidate =
@@ -14,6 +15,26 @@ export type Candidate =
 /** Whether a call is an answer, and so no effect. Without the tool mode the name is that of no tool, like any other. */
 export function isAnswer({ tool }: { readonly tool: string }, output: OutputSpec | undefined): boolean {
   return output?.mode === "tool" && tool === answerTool;
+}
+
+/** Whether a reply is the model's last word: it asks for nothing but to be taken as the answer. */
+export function isFinal(reply: Message, output: OutputSpec | undefined): boolean {
+  return callsOf(reply).every((call) => isAnswer(call, output));
+}
+
+/** An answer that waits for the output gate, as those who judge it see it; with the text that another has put in its place. */
+export function answerView(
+  { pending, report }: Pick<StepState, "pending" | "report"> = {},
+  changed?: string,
+): { readonly text: string; readonly value?: JsonValue; readonly message?: Message } {
+  if (!pending) return { text: "" };
+  const { message } = pending;
+  const value = report?.valid ? { value: changed === undefined ? report.value : JSON.parse(changed) } : {};
+  if (changed !== undefined) {
+    return { text: changed, ...value, message: { ...message, parts: [{ type: "text", text: changed }] } };
+  }
+  const called = report?.valid && callsOf(message).length > 0 ? [JSON.stringify(report.value)] : [];
+  return { text: [textOf(message), ...called].filter((text) => text !== "").join("\n"), ...value, message };
 }
 
 /** An answer is given in one way only: by the answer tool in tool mode, else as text. */
@@ -30,12 +51,17 @@ function calledIn(reply: Message, output: OutputSpec): Candidate {
   const [call, ...more] = callsOf(reply).filter((each) => isAnswer(each, output));
   if (!call) return none(`It was given as text and not by calling ${answerTool}`);
   if (more.length > 0) return none(`It was given ${more.length + 1} times; one answer is wanted`);
-  if (call.input.kind === "text") return none(`It is not JSON: ${call.input.problem}`);
+  if (call.input.kind === "text") return none(`It is not JSON: ${unquoted(call.input.problem)}`);
   // A copy: a schema that changes what it checks does not change what the model has said.
   const value = answerIn(output.schema, JSON.parse(JSON.stringify(call.input.value)));
   return value === undefined
     ? none(`It must be an object with "${wrapper}" and nothing else`)
     : { kind: "value", value };
+}
+
+/** The engine's words may quote the text itself; who reads the problem need not be who may read the answer. */
+function unquoted(problem: string): string {
+  return problem.replace(/, (\.\.\.)?".*"(\.\.\.)? is not valid JSON$/s, "");
 }
 
 const fence = /^```[a-zA-Z]*\n([\s\S]*)\n```$/;
@@ -46,7 +72,7 @@ function textIn(text: string): Candidate {
   try {
     return { kind: "value", value: JSON.parse(fence.exec(trimmed)?.[1] ?? trimmed) };
   } catch (cause) {
-    return none(`It is not JSON: ${messageOf(cause)}`);
+    return none(`It is not JSON: ${unquoted(messageOf(cause))}`);
   }
 }
 

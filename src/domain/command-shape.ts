@@ -21,6 +21,11 @@ const words: Field = (value) => {
     : undefined;
 };
 const text: Field = (value) => (value === "" ? "must be a non-empty string" : words(value));
+/** An answer may be longer than what plugins say of their own. */
+const answer: Field = (value) => {
+  if (typeof value !== "string") return "must be a string";
+  return value.isWellFormed() ? undefined : "has a lone surrogate";
+};
 const flag: Field = (value) => (typeof value === "boolean" ? undefined : "must be true or false");
 const json: Field = (value) => {
   const checked = toJson(value);
@@ -62,11 +67,12 @@ const shapes: Readonly<Record<CommandType, Shape>> = {
   "hide-tools": { needed: { tools: names } },
   "restrict-tools": { needed: { tools: names } },
   "patch-request": { needed: {}, optional: { instructions: text, settings: record } },
-  deny: { needed: { reason: text }, optional: { stop: flag } },
+  deny: { needed: { reason: text }, optional: { stop: flag, code: text } },
   ask: { needed: { prompt: text }, optional: { terms } },
   "set-result": { needed: { value: json }, optional: { say: text } },
   "patch-input": { needed: { input: json } },
-  "rewrite-result": { needed: {}, optional: { value: json, say: text, error: text } },
+  "rewrite-result": { needed: {}, optional: { value: json, say: text, error: text, code: text } },
+  "rewrite-output": { needed: { text: answer } },
   retry: { needed: { reason: text } },
   stop: { needed: { code: text }, optional: { detail: text, outcome: oneOf("stopped", "completed", "blocked") } },
   continue: { needed: { message: text } },

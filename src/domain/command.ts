@@ -4,7 +4,7 @@
  */
 import type { ApprovalTerms } from "./approval.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
-import type { Phase } from "./phase.ts";
+import type { Phase, PolicyStageName } from "./phase.ts";
 
 /** Made by `key.set(value)` or `key.update(operand)`. */
 export interface SetState {
@@ -61,6 +61,8 @@ export interface Deny {
   readonly type: "deny";
   readonly reason: string;
   readonly stop?: boolean;
+  /** For programs; the reason is for people. */
+  readonly code?: string;
 }
 /** A person decides. */
 export interface Ask {
@@ -85,6 +87,13 @@ export interface RewriteResult {
   readonly value?: JsonValue;
   readonly say?: string;
   readonly error?: string;
+  /** With an error: the result is withheld, and this is why, for programs. */
+  readonly code?: string;
+}
+/** What is said instead of the model's answer; where the agent has an output, it is checked like the model's own. */
+export interface RewriteOutput {
+  readonly type: "rewrite-output";
+  readonly text: string;
 }
 /** after-model: none of the reply's calls runs and the model is asked again · after-tool: the call is attempted again. */
 export interface Retry {
@@ -136,6 +145,7 @@ export type Command =
   | SetResult
   | PatchInput
   | RewriteResult
+  | RewriteOutput
   | Retry
   | Stop
   | Continue
@@ -145,8 +155,16 @@ export type Command =
 
 export type CommandType = Command["type"];
 
-/** A command together with the plugin that gave it. */
+/** The policy that has said something, and where it was asked. */
+export interface PolicyRef {
+  readonly name: string;
+  readonly version: string;
+  readonly stage: PolicyStageName;
+}
+
+/** A command together with the plugin that gave it; of a policy, with which one it is. */
 export interface GivenCommand {
   readonly plugin: string;
+  readonly policy?: PolicyRef;
   readonly command: Command;
 }

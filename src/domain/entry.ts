@@ -3,7 +3,7 @@
  * Kinds that later capabilities write (context-projected) join with the code that writes them.
  */
 import type { ApprovalTerms } from "./approval.ts";
-import type { GivenCommand } from "./command.ts";
+import type { GivenCommand, PolicyRef } from "./command.ts";
 import type { DeclaredManifest } from "./declared-manifest.ts";
 import type { ErrorRecord, RetryClass } from "./errors.ts";
 import type { CallId, EffectId, Fingerprint, InputId, MessageId, RunId, TicketId } from "./ids.ts";
@@ -53,6 +53,8 @@ export interface RunEnded {
   readonly outcome: Outcome;
   /** Seq of the message-appended entry that holds the answer. */
   readonly answer?: number;
+  /** It has completed without an answer: what the model said last was not let through as one. */
+  readonly unsaid?: true;
   /** The run, born in the same commit, whose input is what this one has left unread. */
   readonly successor?: RunId;
   /** Of a run that was cancelled, or timed out in the queue: the inputs that end with it, read by nobody. */
@@ -87,6 +89,8 @@ export interface EffectSettled {
   readonly result: Settled;
   /** What the tool itself answered, where plugins wait with it or gave the model something else. */
   readonly answered?: CallResult;
+  /** The model's answer, where it was not let through in the same commit: until then nobody reads it. */
+  readonly reply?: Message;
 }
 
 /** How one attempt ended. Only process death leaves an intent open; resume closes it as `lost`, `not-made` or `unknown`. */
@@ -117,6 +121,8 @@ export interface CallGated {
 export type Verdict = {
   /** The plugin that said so; the tool itself where there is none. */
   readonly by?: string;
+  /** The policy that was asked: whose verdict it is, or who has allowed it. */
+  readonly policy?: PolicyRef;
 } & (
   | {
       readonly kind: "allow";
@@ -133,7 +139,14 @@ export type Verdict = {
       /** What is asked about, where plugins changed it. */
       readonly input?: JsonValue;
     }
-  | { readonly kind: "refuse"; readonly code: CallErrorCode; readonly message: string; readonly stop?: boolean }
+  | {
+      readonly kind: "refuse";
+      readonly code: CallErrorCode;
+      readonly message: string;
+      readonly stop?: boolean;
+      /** The code that a policy or plugin gave for it. */
+      readonly reason?: string;
+    }
   | { readonly kind: "result"; readonly result: CallResult }
 );
 
@@ -150,12 +163,15 @@ export interface CommandApplied {
 }
 export interface PluginFailure {
   readonly plugin: string;
+  readonly policy?: PolicyRef;
   readonly error: ErrorRecord;
 }
 
 export interface MessageAppended {
   readonly type: "message-appended";
   readonly body: MessageBody;
+  /** An answer that the output gate has let through, or what stands for one that it has not. */
+  readonly gate?: "passed" | "withheld";
 }
 /** A body is stored once: here, or in the entry at `from` that brought it in. */
 export type MessageBody =
@@ -168,6 +184,8 @@ export interface OutputValidated {
   readonly type: "output-validated";
   readonly step: number;
   readonly report: OutputReport;
+  /** Not the output yet: the output gate is asked first, and once it has let it through, another one follows. */
+  readonly pending?: true;
 }
 
 /** From here on the run is what its agent declares now. */

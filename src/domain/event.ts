@@ -1,5 +1,17 @@
 /** Event: what a watcher sees of an entry. `project` is pure, so events can always be rebuilt from the journal. */
-import type { CommandApplied, Entry, EntryStamp, ManifestAmended, OutputValidated, Settled, Verdict } from "./entry.ts";
+
+import type { GivenCommand } from "./command.ts";
+import type {
+  CommandApplied,
+  Entry,
+  EntryStamp,
+  ManifestAmended,
+  MessageAppended,
+  OutputValidated,
+  Settled,
+  Verdict,
+} from "./entry.ts";
+import { hideGiven, hideReport } from "./hide-bodies.ts";
 import type { CallId, EffectId, InputId, RunId, ThreadId, TicketId } from "./ids.ts";
 import type { Message } from "./message.ts";
 import type { Outcome, RunIdentity } from "./run.ts";
@@ -30,6 +42,7 @@ export type EventBody =
       readonly identity: RunIdentity;
       readonly outcome: Outcome;
       readonly answer?: number;
+      readonly unsaid?: true;
       readonly successor?: RunId;
       readonly unread?: readonly InputId[];
     }
@@ -44,12 +57,18 @@ export type EventBody =
   | { readonly type: "effect-settled"; readonly effect: EffectId; readonly attempt: number; readonly result: Settled }
   | { readonly type: "call-gated"; readonly call: CallId; readonly verdict: Verdict }
   /** The message itself, or where an earlier event brought it: in `run-created` by index, or in `input-received`. */
-  | { readonly type: "message-appended"; readonly message?: Message; readonly from?: number; readonly index?: number }
+  | {
+      readonly type: "message-appended";
+      readonly message?: Message;
+      readonly from?: number;
+      readonly index?: number;
+      readonly gate?: MessageAppended["gate"];
+    }
   | CommandApplied
   | StateChanged
   | OutputValidated
   | Omit<ManifestAmended, "declared">
-  | { readonly type: "ticket-opened"; readonly ticket: TicketRecord }
+  | { readonly type: "ticket-opened"; readonly ticket: Omit<TicketRecord, "output"> }
   | { readonly type: "ticket-decided"; readonly ticket: TicketId; readonly decision: Decision; readonly by: string }
   | {
       readonly type: "input-received";
@@ -124,7 +143,7 @@ function projectBody(entry: Entry, identity: RunIdentity): EventBody {
       return { type, effect, kind, attempt, ...(call === undefined ? {} : { call }) };
     }
     case "effect-settled": {
-      const { answered: _answered, ...shown } = body;
+      const { answered: _answered, reply: _reply, ...shown } = body;
       return shown;
     }
     case "manifest-amended": {
@@ -132,12 +151,26 @@ function projectBody(entry: Entry, identity: RunIdentity): EventBody {
       return shown;
     }
     case "message-appended":
-      if (body.body.kind === "here") return { type: body.type, message: body.body.message };
+      if (body.body.kind === "here") {
+        return { type: body.type, message: body.body.message, ...(body.gate ? { gate: body.gate } : {}) };
+      }
       if (body.body.kind === "created") return { type: body.type, from: 1, index: body.body.index };
       return { type: body.type, from: body.body.from };
+    case "output-validated": // what is pending is told by the one that follows it
+      return body.pending ? { ...body, report: hideReport(body.report) } : body;
+    case "command-applied": // what was put in the place of an answer is told when it is said
+      return { ...body, commands: body.commands.map(withoutAnswer) };
+    case "ticket-opened": {
+      const { output: _output, ...ticket } = body.ticket;
+      return { type: body.type, ticket };
+    }
     case "ticket-decided":
       return { type: body.type, ticket: body.ticket, decision: body.decision, by: body.by };
     default:
       return body;
   }
+}
+
+function withoutAnswer(given: GivenCommand): GivenCommand {
+  return given.command.type === "rewrite-output" ? hideGiven(given) : given;
 }

@@ -52,7 +52,7 @@ const hideError = by<ErrorRecord>({ code: "shown", message: "hidden" });
 export const hideOutcome = hideBy<"kind", Outcome>("kind", {
   completed: { reason: "shown" },
   stopped: { code: "shown", detail: "hidden" },
-  blocked: { reason: "hidden" },
+  blocked: { reason: "hidden", code: "shown", policy: "shown" },
   cancelled: { reason: "hidden" },
   failed: { error: hideError, retry: "shown" },
   "timed-out": {},
@@ -70,6 +70,8 @@ export const hideSettled = hideBy<"kind", Settled>("kind", {
 
 export const hideVerdict = by<Verdict>({
   by: "shown",
+  policy: "shown",
+  reason: "shown",
   kind: "shown",
   input: "hidden",
   ticket: "shown",
@@ -96,11 +98,12 @@ const hideCommand: (command: Command) => Command = hideBy<"type", Command>("type
   "hide-tools": { tools: "shown" },
   "restrict-tools": { tools: "shown" },
   "patch-request": { instructions: "hidden", settings: () => ({}) },
-  deny: { reason: "hidden", stop: "shown" },
+  deny: { reason: "hidden", stop: "shown", code: "shown" },
   ask: { prompt: "hidden", terms: "shown" },
   "set-result": { value: "hidden", say: "hidden" },
   "patch-input": { input: "hidden" },
-  "rewrite-result": { value: "hidden", say: "hidden", error: "hidden" },
+  "rewrite-result": { value: "hidden", say: "hidden", error: "hidden", code: "shown" },
+  "rewrite-output": { text: "hidden" },
   retry: { reason: "hidden" },
   stop: { code: "shown", detail: "hidden", outcome: "shown" },
   continue: { message: "hidden" },
@@ -109,8 +112,8 @@ const hideCommand: (command: Command) => Command = hideBy<"type", Command>("type
   "send-input": { run: "shown", message: "hidden" },
 });
 
-export const hideGiven = by<GivenCommand>({ plugin: "shown", command: hideCommand });
-export const hideFailure = by<PluginFailure>({ plugin: "shown", error: hideError });
+export const hideGiven = by<GivenCommand>({ plugin: "shown", policy: "shown", command: hideCommand });
+export const hideFailure = by<PluginFailure>({ plugin: "shown", policy: "shown", error: hideError });
 export const hideChange = by<StateChange>({ value: "hidden", operand: "hidden", merge: "shown", initial: "hidden" });
 export const hideReport = by<OutputReport>({ valid: "shown", value: "hidden", problems: hideItems });
 
@@ -129,6 +132,8 @@ export const hideTicket = by<TicketRecord>({
   call: hideCall,
   plugin: "shown",
   name: "shown",
+  policy: "shown",
+  output: "hidden",
   problem: "hidden",
   openedAt: "shown",
   decidableFrom: "shown",

@@ -7,6 +7,7 @@ export const phases = [
   "context-ready",
   "before-model",
   "model-delta",
+  "output-gate",
   "after-model",
   "tool-gate",
   "before-tool",
@@ -33,3 +34,16 @@ export function phaseOf(moment: string): Phase {
   const end = moment.indexOf(":");
   return (end < 0 ? moment : moment.slice(0, end)) as Phase;
 }
+
+/** What a policy rules about. */
+export const policyStages = ["run-start", "model-call", "tool-call", "tool-result", "output"] as const;
+export type PolicyStageName = (typeof policyStages)[number];
+
+/** The moment at which a stage is asked. */
+export const phaseOfStage: Readonly<Record<PolicyStageName, Phase>> = {
+  "run-start": "before-run",
+  "model-call": "before-model",
+  "tool-call": "tool-gate",
+  "tool-result": "after-tool",
+  output: "output-gate",
+};

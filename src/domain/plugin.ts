@@ -86,6 +86,10 @@ export interface CallPhaseView<Config = unknown> extends PhaseView<Config> {
 export interface ReplyView<Config = unknown> extends PhaseView<Config> {
   readonly reply: { readonly message: Message; readonly finish: FinishReason; readonly usage?: Usage };
 }
+/** The answer as it would be published: in words, with its value where the agent has an output, and the message itself. */
+export interface OutputView<Config = unknown> extends PhaseView<Config> {
+  readonly output: { readonly text: string; readonly value?: JsonValue; readonly message: Message };
+}
 export interface EndView<Config = unknown> extends PhaseView<Config> {
   readonly outcome: Outcome;
 }
@@ -135,6 +139,7 @@ export interface Hooks<Config = unknown> {
   readonly "context-ready"?: Listed<PhaseView<Config>>;
   readonly "before-model"?: Listed<PhaseView<Config>>;
   readonly "model-delta"?: Listed<DeltaView<Config>>;
+  readonly "output-gate"?: Listed<OutputView<Config>>;
   readonly "after-model"?: Listed<ReplyView<Config>>;
   readonly "tool-gate"?: Listed<CallPhaseView<Config>>;
   readonly "before-tool"?: Listed<CallPhaseView<Config>>;
@@ -153,7 +158,7 @@ export type PolicyVerdict =
   | { readonly deny: string; readonly code?: string; readonly stop?: boolean }
   /** A person decides; `terms` says who, until when, and what counts if nobody does. */
   | { readonly ask: string; readonly terms?: ApprovalTerms }
-  /** tool-call: another input · tool-result: another result · model-call: other settings */
+  /** tool-call: another input · tool-result: another result · model-call: other settings · output: another answer */
   | { readonly modify: JsonValue };
 
 export type PolicyStage<View> = (view: View) => PolicyVerdict | Promise<PolicyVerdict>;
@@ -197,8 +202,15 @@ export interface PluginOptions<Schema extends StandardSchema> {
   readonly create?: (config: OutputOf<Schema>, run: PluginRun) => PluginInstance<OutputOf<Schema>>;
 }
 
+export interface PolicyName {
+  readonly name: string;
+  readonly version: string;
+}
+
 /** With its types erased, as an agent holds it. */
 export interface PluginCode {
+  /** When it is a policy: which one. */
+  readonly policy?: PolicyName;
   readonly config?: StandardSchema;
   readonly requires: readonly string[];
   readonly state: readonly StateKeyFacts[];

@@ -3,20 +3,24 @@
  * any of them it never fails open: what a stage throws at does not go on.
  *
  * V1 Only a plain "allow" lets something through.
- * V2 What is asked at the start, or before a model call, is answered before anything else begins; a no ends the run.
- * V3 A result that is denied is read by nobody: the model, watchers and sinks see that it was denied, and why.
+ * V2 What is asked at the start, before a model call or of the answer, is answered before anything else begins; a no ends
+ *    the run.
+ * V3 A result or an answer that is denied is read by nobody: the model, watchers and sinks see that it was denied, and why.
  */
 import type { ApprovalTerms } from "./approval.ts";
 import { termsProblems } from "./approval.ts";
 import type { Command } from "./command.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import { messageOf } from "./json.ts";
+import { type PolicyStageName, policyStages } from "./phase.ts";
 import {
   type CallPhaseView,
   type ConfiguredPlugin,
   type DecisionView,
+  type OutputView,
   type PhaseView,
   type PluginInstance,
+  type PolicyName,
   type PolicyVerdict,
   plugin,
   type PolicyStage as Stage,
@@ -30,6 +34,7 @@ export interface PolicyStages {
   readonly "model-call"?: Stage<PhaseView>;
   readonly "tool-call"?: Stage<CallPhaseView>;
   readonly "tool-result"?: Stage<CallPhaseView>;
+  readonly output?: Stage<OutputView>;
 }
 
 export interface PolicyOptions extends PolicyStages {
@@ -44,19 +49,17 @@ export interface Policy {
   readonly stages: PolicyStages;
 }
 
-const stageNames = ["run-start", "model-call", "tool-call", "tool-result"] as const;
-
 export function policy(options: PolicyOptions): Policy {
-  const problems = new Problems(options, ["name", "version", ...stageNames]);
+  const problems = new Problems(options, ["name", "version", ...policyStages]);
   problems.check(
     "name",
     (name) => typeof name === "string" && toolNamePattern.test(name),
     `must match ${toolNamePattern}`,
   );
   problems.optional("version", (text) => typeof text === "string" && text !== "", "must be a non-empty string");
-  for (const stage of stageNames) problems.optional(stage, isFunction, "must be a function of the view");
-  if (stageNames.every((stage) => options?.[stage] === undefined))
-    problems.add(`one of ${stageNames.join(", ")} must be given`);
+  for (const stage of policyStages) problems.optional(stage, isFunction, "must be a function of the view");
+  if (policyStages.every((stage) => options?.[stage] === undefined))
+    problems.add(`one of ${policyStages.join(", ")} must be given`);
   problems.refuse("invalid-policy", `Policy ${shown(options?.name)} cannot be defined`);
   const { name, version = "1", ...stages } = options;
   return { name, version, stages };
@@ -69,67 +72,99 @@ export function isPolicy(value: unknown): value is Policy {
 
 /** The plugin that asks it. */
 export function asPlugin({ name, version, stages }: Policy): ConfiguredPlugin {
-  return plugin({ name: `policy-${name}`.slice(0, 64), version, create: () => instanceOf(name, stages) })();
+  const own: PolicyName = { name, version };
+  const made = plugin({ name: pluginName(own), version, create: () => instanceOf(own, stages) })();
+  return { ...made, code: { ...made.code, policy: own } };
 }
 
-function instanceOf(name: string, stages: PolicyStages): PluginInstance {
-  const { "run-start": start, "model-call": model, "tool-call": call, "tool-result": result } = stages;
-  const decide =
-    <View>(stage: Stage<View>, lower: Lower) =>
-    (view: View): Said =>
-      later(stage(view), (verdict) => lower(verdict, name));
+function pluginName({ name }: PolicyName): string {
+  return `policy-${name}`.slice(0, 64);
+}
+
+function instanceOf(own: PolicyName, stages: PolicyStages): PluginInstance {
+  const { "run-start": start, "model-call": model, "tool-call": call, "tool-result": result, output } = stages;
   return {
     hooks: {
       ...(start ? { "before-run": decide(start, (verdict) => ofRun(verdict, "run-start")) } : {}),
       ...(model ? { "before-model": decide(model, (verdict) => ofRun(verdict, "model-call")) } : {}),
       ...(call ? { "tool-gate": decide(call, ofCall) } : {}),
       ...(result ? { "after-tool": decide(result, ofResult) } : {}),
-      ...(start || model ? { "on-decision": (view: DecisionView) => afterAnswer(view, name) } : {}),
+      ...(output ? { "output-gate": decide(output, ofOutput) } : {}),
+      ...(start || model || output ? { "on-decision": (view: DecisionView) => afterAnswer(view, own) } : {}),
     },
   };
 }
 
-type Said = Command | undefined | Promise<Command | undefined>;
-type Lower = (verdict: PolicyVerdict, name: string) => Command | undefined;
+type Said = Command | undefined;
+type Lower<View> = (verdict: PolicyVerdict, view: View) => Said;
 
-function later(
-  verdict: PolicyVerdict | Promise<PolicyVerdict>,
-  lower: (verdict: PolicyVerdict) => Command | undefined,
-): Said {
-  return verdict instanceof Promise ? verdict.then(lower) : lower(verdict);
+function decide<View>(stage: Stage<View>, lower: Lower<View>): (view: View) => Said | Promise<Said> {
+  return (view) => {
+    const verdict = stage(view);
+    return verdict instanceof Promise ? verdict.then((known) => lower(known, view)) : lower(verdict, view);
+  };
 }
 
 /** V2. */
-function ofRun(verdict: PolicyVerdict, stage: "run-start" | "model-call"): Command | undefined {
+function ofRun(verdict: PolicyVerdict, stage: "run-start" | "model-call"): Said {
   if (verdict === "allow") return undefined;
   const { deny, ask, modify } = read(verdict);
-  if (deny !== undefined) return { type: "stop", code: deny.code, detail: deny.text, outcome: "blocked" };
-  if (ask !== undefined) return { type: "open-ticket", kind: "approval", name: stage, ...ask };
-  if (stage === "run-start") throw new TypeError("modify is no verdict at run-start");
+  if (deny !== undefined) return stopping(deny);
+  if (ask !== undefined) return asking(ask, stage);
+  if (stage === "run-start") throw new TypeError("policy modification is not valid for runtime start");
   if (typeof modify !== "object" || modify === null || Array.isArray(modify))
     throw new TypeError("modify must be settings");
   return { type: "patch-request", settings: modify as JsonObject };
 }
 
-export function ofCall(verdict: PolicyVerdict): Command | undefined {
+function stopping({ code, text }: Denial): Command {
+  return { type: "stop", code, detail: text, outcome: "blocked" };
+}
+
+function asking(ask: NonNullable<Read["ask"]>, stage: PolicyStageName): Command {
+  return { type: "open-ticket", kind: "approval", name: stage, ...ask };
+}
+
+export function ofCall(verdict: PolicyVerdict): Said {
   if (verdict === "allow") return undefined;
   const { deny, ask, modify } = read(verdict);
-  if (deny !== undefined) return { type: "deny", reason: deny.text, ...(deny.stop ? { stop: true } : {}) };
+  if (deny !== undefined) {
+    return { type: "deny", reason: deny.text, code: deny.code, ...(deny.stop ? { stop: true } : {}) };
+  }
   if (ask !== undefined) return { type: "ask", ...ask };
   return { type: "patch-input", input: modify as JsonValue };
 }
 
 /** V3. */
-function ofResult(verdict: PolicyVerdict): Command | undefined {
+function ofResult(verdict: PolicyVerdict): Said {
   if (verdict === "allow") return undefined;
   const { deny, ask, modify } = read(verdict);
-  if (deny !== undefined) return { type: "rewrite-result", error: `The result is withheld: ${deny.text}` };
+  if (deny !== undefined) {
+    return { type: "rewrite-result", error: `The result is withheld: ${deny.text}`, code: deny.code };
+  }
   if (ask !== undefined) throw new TypeError("ask is no verdict on a tool-result");
   return { type: "rewrite-result", value: modify as JsonValue };
 }
 
+/** V2, V3. */
+function ofOutput(verdict: PolicyVerdict, { output }: OutputView): Said {
+  if (verdict === "allow") return undefined;
+  const { deny, ask, modify } = read(verdict);
+  if (deny !== undefined) return stopping(deny);
+  if (ask !== undefined) return asking(ask, "output");
+  if (output.value !== undefined) return { type: "rewrite-output", text: JSON.stringify(modify) };
+  if (typeof modify !== "string") throw new TypeError("modify must be the text to say instead");
+  return { type: "rewrite-output", text: modify };
+}
+
+interface Denial {
+  readonly text: string;
+  readonly code: string;
+  readonly stop: boolean;
+}
+
 interface Read {
-  readonly deny?: { readonly text: string; readonly code: string; readonly stop: boolean };
+  readonly deny?: Denial;
   readonly ask?: { readonly prompt: string; readonly terms?: ApprovalTerms };
   readonly modify?: JsonValue;
 }
@@ -144,11 +179,8 @@ function read(verdict: PolicyVerdict): Read {
   throw new TypeError(`a policy answers allow, deny, ask or modify, not ${messageOf(verdict)}`);
 }
 
-function denial({
-  deny,
-  code = "policy.denied",
-  stop = false,
-}: Extract<PolicyVerdict, { deny: string }>): NonNullable<Read["deny"]> {
+function denial({ deny, code = "policy.denied", stop = false }: Extract<PolicyVerdict, { deny: string }>): Denial {
+  if (typeof deny !== "string" || typeof code !== "string") throw new TypeError("deny and code must be text");
   return { text: `${code}: ${deny}`, code, stop };
 }
 
@@ -159,10 +191,14 @@ function terms(given: ApprovalTerms | undefined): { readonly terms?: ApprovalTer
 }
 
 /** V2: only a plain approval lets the run go on. */
-function afterAnswer({ ticket, decision, by }: DecisionView, name: string): Command | undefined {
-  if (ticket.plugin !== `policy-${name}`.slice(0, 64) || ticket.call !== undefined) return undefined;
+function afterAnswer({ ticket, decision, by }: DecisionView, own: PolicyName): Said {
+  if (ticket.plugin !== pluginName(own) || ticket.call !== undefined) return undefined;
   const isYes = decision.kind === "approve" || (decision.kind === "expired" && decision.counts === "approve");
   if (isYes) return undefined;
-  const why = decision.kind === "reject" ? decision.reason : "nobody answered in time";
-  return { type: "stop", code: "policy.rejected", detail: `policy.rejected by ${by}: ${why}`, outcome: "blocked" };
+  if (decision.kind === "expired") return refusal("policy.expired", "nobody answered in time");
+  return refusal("policy.rejected", `by ${by}: ${decision.kind === "reject" ? decision.reason : decision.kind}`);
+}
+
+function refusal(code: string, why: string): Command {
+  return { type: "stop", code, detail: `${code}: ${why}`, outcome: "blocked" };
 }

@@ -3,7 +3,7 @@ import type { EffectIntended, RunCreated, Settled, Verdict } from "./entry.ts";
 import type { CallId, EffectId } from "./ids.ts";
 import type { JsonValue } from "./json.ts";
 import type { Ledger } from "./ledger.ts";
-import type { CallInput, CallResult } from "./message.ts";
+import type { CallInput, CallResult, Message } from "./message.ts";
 import type { OutputReport } from "./output.ts";
 import type { ContextSlot, PluginState, StepChanges } from "./plugin-state.ts";
 import type { CancelRequest, ManifestRef, Outcome, PendingInput, RunStatus, RunUsage } from "./run.ts";
@@ -11,7 +11,7 @@ import type { Slots } from "./state-slots.ts";
 import type { Decision, TicketRecord } from "./ticket.ts";
 
 /** Changes whenever the shape or meaning below changes: older snapshots are then folded anew. */
-export const foldVersion = 4;
+export const foldVersion = 5;
 
 export interface RunState {
   /** run-created without its message bodies. */
@@ -73,8 +73,20 @@ export interface StepState {
   readonly context: readonly ContextSlot[];
   /** What came of checking its answer as the run's output. */
   readonly report?: OutputReport;
+  /** The report is not the last word: the output gate is still asked. */
+  readonly reportPending?: true;
+  /** Its answer, while the output gate has not let it through. */
+  readonly pending?: PendingAnswer;
+  /** Its answer was let through by the output gate. */
+  readonly said?: true;
   /** A plugin wants another reply: none of its calls runs. */
   readonly retried?: string;
+}
+
+export interface PendingAnswer {
+  readonly message: Message;
+  /** The plugin that has changed it. */
+  readonly changedBy?: string;
 }
 
 export interface EffectState {

@@ -1,4 +1,5 @@
 /** Run: status, legal moves, outcomes, identity and what was asked for. */
+import type { PolicyRef } from "./command.ts";
 import type { ErrorRecord, RetryClass } from "./errors.ts";
 import { HoldfastError } from "./errors.ts";
 import type { CallId, Fingerprint, InputId, MessageId, RunId, Scope, ThreadId } from "./ids.ts";
@@ -25,7 +26,8 @@ export function move(from: RunStatus, to: RunStatus): RunStatus {
 export type Outcome =
   | { readonly kind: "completed"; readonly reason: "natural" | "requested" }
   | { readonly kind: "stopped"; readonly code: string; readonly detail?: string }
-  | { readonly kind: "blocked"; readonly reason: string }
+  /** `code` and `policy`: where a policy or a plugin's stop has ended it. */
+  | { readonly kind: "blocked"; readonly reason: string; readonly code?: string; readonly policy?: PolicyRef }
   | { readonly kind: "cancelled"; readonly reason?: string }
   | { readonly kind: "failed"; readonly error: ErrorRecord; readonly retry: RetryClass }
   | { readonly kind: "timed-out" };

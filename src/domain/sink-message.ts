@@ -31,7 +31,8 @@ export type SinkMessage = SinkFacts &
 export type SinkOutcome =
   | { readonly kind: "completed"; readonly reason: "natural" | "requested" }
   | { readonly kind: "stopped"; readonly code: string }
-  | { readonly kind: "blocked" | "cancelled" | "timed-out" }
+  | { readonly kind: "blocked"; readonly code?: string }
+  | { readonly kind: "cancelled" | "timed-out" }
   | { readonly kind: "failed"; readonly code: string; readonly retry: RetryClass };
 
 /** O1: the output only of a run that has completed with one that has passed. */
@@ -54,6 +55,7 @@ function withoutTexts(outcome: Outcome): SinkOutcome {
     case "failed":
       return { kind: "failed", code: outcome.error.code, retry: outcome.retry };
     case "blocked":
+      return { kind: "blocked", ...(outcome.code === undefined ? {} : { code: outcome.code }) };
     case "cancelled":
     case "timed-out":
       return { kind: outcome.kind };

@@ -1,5 +1,6 @@
 /** Ticket, Decision, Settlement: what a run waits on, an answer offered, the one that counted. */
 import type { OnExpiry, TicketTerms } from "./approval.ts";
+import type { PolicyRef } from "./command.ts";
 import type { CallId, RunId, ThreadId, TicketId } from "./ids.ts";
 import type { JsonValue } from "./json.ts";
 
@@ -39,6 +40,10 @@ export interface TicketRecord extends TicketTerms {
   /** The plugin that opened it or asked about the call, and how it named it if it did. */
   readonly plugin?: string;
   readonly name?: string;
+  /** The policy that asks. */
+  readonly policy?: PolicyRef;
+  /** The answer that is asked about, as it would be published. */
+  readonly output?: string;
   /** Why an earlier answer was not taken. */
   readonly problem?: string;
   readonly openedAt: number;
@@ -86,6 +91,11 @@ export const ticketVerbs: Readonly<Record<TicketKind, readonly DecisionKind[]>> 
   "missing-capability": ["release", "cancel-run"],
   timer: [],
 };
+
+/** Of this ticket: an approval that is about no call has no input to change and no result to give. */
+export function verbsOf({ kind, call }: Pick<TicketRecord, "kind" | "call">): readonly DecisionKind[] {
+  return kind === "approval" && !call ? ["approve", "reject"] : ticketVerbs[kind];
+}
 
 export const engine = "engine";
 

@@ -11,6 +11,7 @@ import { hasGivenUp, judgeOutput, withoutOutput } from "./check-output.ts";
 import { act, type Draft, resume, wakeBy } from "./draft.ts";
 import { type Ending, urgentEnd } from "./finish.ts";
 import { intendModel, isHeld } from "./intend.ts";
+import { letOut } from "./let-out.ts";
 import { pass } from "./moments.ts";
 import { isOutcome, reserve } from "./reserve.ts";
 import { isBusy } from "./rest.ts";
@@ -26,6 +27,9 @@ export function advance(draft: Draft): Ending | undefined {
   if (!step && !pass(draft, "before-run")) return undefined;
   if (step && !step.ended) {
     if (step.model.last?.kind !== "done") return advanceModel(draft, step);
+    const said = letOut(draft);
+    if (said === "waiting") return undefined;
+    if (said !== "said") return endingNow(draft, said);
     if (!isBegun(step) && !pass(draft, "after-model")) return undefined;
     if (step.retried !== undefined) dropCalls(draft, step.retried);
     advanceCalls(draft);
@@ -93,14 +97,14 @@ function advanceModel(draft: Draft, step: StepState): Ending | undefined {
   }
   const { last } = model;
   if (last?.kind === "failed") {
-    if (last.retryAt === undefined) return ending(draft, { kind: "failed", error: last.error, retry: last.retry });
+    if (last.retryAt === undefined) return endingNow(draft, { kind: "failed", error: last.error, retry: last.retry });
     if (last.retryAt > draft.at.now) {
       wakeBy(draft, last.retryAt);
       return undefined;
     }
   }
   const unpaid = intendModel(draft, draft.state.step ?? step);
-  return unpaid && ending(draft, unpaid);
+  return unpaid && endingNow(draft, unpaid);
 }
 
 /** How the run ends when the last step asked for nothing more; undefined when there is a next step. */
@@ -113,7 +117,7 @@ function afterStep(draft: Draft): Ending | undefined {
   const hasCalled = step.calls.some((call) => !isAnswer(call, draft.at.output));
   const hasMore = hasCalled || inbox.length > 0 || plugins.goesOn;
   if (!brokenFinishes.includes(finish) && hasMore && !hasGivenUp(draft)) return undefined;
-  return ending(draft, naturalOutcome(finish));
+  return endingNow(draft, naturalOutcome(finish));
 }
 
 const brokenFinishes: readonly (FinishReason | undefined)[] = ["content-filter", "error", "other"];
@@ -147,10 +151,10 @@ function beginStep(draft: Draft): Ending | undefined {
   const { steps } = created.budget;
   if (isHeld(draft.state)) return undefined;
   if (stepsEnded >= steps) {
-    return ending(draft, { kind: "stopped", code: "steps", detail: `The budget of ${steps} steps is spent` });
+    return endingNow(draft, { kind: "stopped", code: "steps", detail: `The budget of ${steps} steps is spent` });
   }
   const held = reserve(draft);
-  if (isOutcome(held)) return ending(draft, held); // before the step is begun
+  if (isOutcome(held)) return endingNow(draft, held); // before the step is begun
   if (pause) return undefined;
   if (!pass(draft, "before-step")) return undefined;
   for (const { id, seq } of inbox) {
@@ -159,9 +163,9 @@ function beginStep(draft: Draft): Ending | undefined {
   act(draft, { type: "step-started", step: stepsEnded + 1 });
   const { step } = draft.state;
   const unpaid = step && intendModel(draft, step);
-  return unpaid && ending(draft, unpaid);
+  return unpaid && endingNow(draft, unpaid);
 }
 
-function ending(draft: Draft, outcome: Outcome): Ending {
+function endingNow(draft: Draft, outcome: Outcome): Ending {
   return { outcome, since: draft.at.now, why: "run-ended" };
 }

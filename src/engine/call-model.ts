@@ -81,9 +81,10 @@ async function readReply(call: ModelCall, asked: ModelRequest, live: LiveMessage
 /** To watchers, and to plugins that only look. */
 function tell(call: ModelCall, part: Piece, live: LiveMessage): void {
   const { type, text } = part;
+  show(call, { type, text });
+  if (call.stage.hooks.has("output-gate")) return; // what may not be said in the end is not said piece by piece either
   // Only these fields: what a provider wants back is nobody else's.
   live.write(type === "tool-input-delta" ? { type, text, index: part.index, tool: part.tool } : { type, text });
-  show(call, { type, text });
 }
 
 function show({ order, state, stage }: ModelCall, piece: Omit<PieceView, "attempt">): void {

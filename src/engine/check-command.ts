@@ -66,7 +66,7 @@ function problemOf(value: unknown, { phase, writes }: Pick<Answering, "phase" | 
 function scheduleProblem(command: Command, ahead: Pick<Answering, "phase" | "writes">): string | undefined {
   const { phase } = ahead;
   if (command.type === "schedule") return "schedule: a schedule cannot be scheduled";
-  if (phase === "tool-gate") return "schedule: verdicts of tool-gate cannot be given ahead";
+  if (phase === "tool-gate" || phase === "output-gate") return `schedule: verdicts of ${phase} cannot be given ahead`;
   if (phase === "before-run") return "schedule: before-run does not come again";
   const problem = problemOf(command, ahead);
   return problem && `schedule: ${problem}`;

@@ -1,15 +1,16 @@
 /** The answer as the run's output: asked about, written down, repaired in bounds (O1, O2). */
-import { candidateIn, isAnswer } from "../domain/candidate.ts";
+import { type Candidate, candidateIn, isAnswer } from "../domain/candidate.ts";
 import type { MessageId } from "../domain/ids.ts";
 import { messageOf } from "../domain/json.ts";
 import type { Message } from "../domain/message.ts";
-import { type OutputReport, repairRequest } from "../domain/output.ts";
+import { type OutputReport, type OutputSpec, repairRequest } from "../domain/output.ts";
 import type { Outcome } from "../domain/run.ts";
 import type { RunState } from "../domain/run-state.ts";
 import { act, type Draft, resume } from "./draft.ts";
 import { settleWithin } from "./settle-within.ts";
 import type { Stage, Standing } from "./stage.ts";
 import { isAwaitable, type Whenever } from "./whenever.ts";
+import { withhold } from "./withhold.ts";
 import type { CheckOrder, Fact } from "./work.ts";
 
 /**
@@ -45,7 +46,9 @@ export function hasGivenUp({ state, at }: Pick<Draft, "state" | "at">): boolean 
 
 /** A plugin may end the run as completed only with an output that has passed. */
 export function withoutOutput({ state, at }: Pick<Draft, "state" | "at">, outcome: Outcome): Outcome {
-  if (outcome.kind !== "completed" || !at.output || state.output) return outcome;
+  if (outcome.kind !== "completed") return outcome;
+  if (state.step?.pending) return { kind: "blocked", reason: "The run ended before its answer was let through" };
+  if (!at.output || state.output) return outcome;
   const message = "A plugin ended the run as completed before it had an output that fits";
   return { kind: "failed", error: { code: "output-invalid", message }, retry: "never" };
 }
@@ -54,8 +57,15 @@ export function checkAnswer(order: CheckOrder, { state, entries }: Standing, sta
   const fact = (report: OutputReport): Fact => ({ kind: "output-checked", step: order.step, report });
   const { output } = stage.boundAgent;
   if (!output) return fact({ valid: false, problems: ["The agent has no output any more"] });
-  const report = output.check(candidateIn(replyIn(state, stage.transcript.fixed(entries)()), output.spec));
+  const report = output.check(candidateOf(state, stage.transcript.fixed(entries), output.spec));
   return isAwaitable(report) ? inTime(Promise.resolve(report), stage).then(fact) : fact(report);
+}
+
+/** What the output gate has put in the answer's place is text, however the model was asked. */
+function candidateOf(state: RunState, messages: () => readonly Message[], spec: OutputSpec): Candidate {
+  const { pending } = state.step ?? {};
+  if (!pending) return candidateIn(replyIn(state, messages()), spec);
+  return candidateIn(pending.message, pending.changedBy === undefined ? spec : { ...spec, mode: "text" });
 }
 
 function replyIn(state: RunState, messages: ReturnType<Stage["transcript"]["window"]>): Message | undefined {
@@ -74,7 +84,12 @@ async function inTime(report: Promise<OutputReport>, stage: Stage): Promise<Outp
 export function takeReport(draft: Draft, { step: number, report }: Extract<Fact, { kind: "output-checked" }>): void {
   const { step, created } = draft.state;
   if (step?.step !== number || step.report) return;
-  act(draft, { type: "output-validated", step: number, report });
+  const { pending } = step;
+  act(draft, { type: "output-validated", step: number, report, ...(pending ? { pending: true } : {}) });
+  if (pending && !report.valid) {
+    if (pending.changedBy !== undefined) return; // nobody asks the model to repair what it did not write
+    withhold(draft, "it does not fit");
+  }
   const { output } = draft.at;
   if (report.valid || !output || hasGivenUp(draft) || step.calls.some((call) => isAnswer(call, output))) return;
   const { run } = created.identity;

@@ -14,6 +14,7 @@ import { type ClosedWhy, type EngineDecision, engine } from "../domain/ticket.ts
 import { wasRun } from "./advance-calls.ts";
 import { type Draft, emit, wakeBy } from "./draft.ts";
 import { appendResult } from "./take-fact.ts";
+import { withhold } from "./withhold.ts";
 
 export interface Ending {
   readonly outcome: Outcome;
@@ -41,17 +42,26 @@ export function urgentEnd(draft: Draft): Ending | undefined {
 export function finish(draft: Draft, ending: Ending): void {
   if (stopEffects(draft, ending)) return;
   closeModel(draft);
+  withhold(
+    draft,
+    ending.outcome.kind === "blocked" ? ending.outcome.reason : "the run ended before it was let through",
+  );
   for (const call of draft.state.step?.calls ?? []) closeCall(draft, call.index, ending);
   closeTickets(draft, ending);
   const { step } = draft.state;
   if (step && !step.ended) emit(draft, { type: "step-ended", step: step.step });
-  const answer = ending.outcome.kind === "completed" && draft.state.answer !== undefined;
   emit(draft, {
     type: "run-ended",
     outcome: ending.outcome,
-    ...(answer ? { answer: draft.state.answer as number } : {}),
+    ...answerTold(draft, ending.outcome),
     ...leftUnread(draft, ending.outcome),
   });
+}
+
+/** With an output gate, only what that has let through is the answer. */
+function answerTold({ state, at }: Draft, { kind }: Outcome): Pick<RunEnded, "answer" | "unsaid"> {
+  if (kind !== "completed" || state.answer === undefined) return {};
+  return state.step?.said || !at.hooked("output-gate") ? { answer: state.answer } : { unsaid: true };
 }
 
 /** Aborts what is in flight; true while that may still settle. */

@@ -4,7 +4,7 @@
  * by every plugin, each of which sees what would run. What they would change of it then is not taken.
  */
 import { valueResult } from "../domain/apply-plugins.ts";
-import type { Command, GivenCommand } from "../domain/command.ts";
+import type { Command, GivenCommand, PolicyRef } from "../domain/command.ts";
 import type { Verdict } from "../domain/entry.ts";
 import { messageOf } from "../domain/json.ts";
 import type { Ran } from "./hooks.ts";
@@ -25,7 +25,7 @@ export function gateCall(order: JudgeOrder, { judge, ask }: Gate): Whenever<Verd
       const commands = allowedBy(ran);
       if ("kind" in commands) return commands;
       const patch = findLast(commands, "patch-input");
-      if (!patch) return milder(order, own, commands);
+      if (!patch) return letBy(ran, milder(order, own, commands));
       return gatePatched(order, { patch, commands, judge, ask });
     });
   });
@@ -39,16 +39,21 @@ interface Patched {
 }
 
 function gatePatched(order: JudgeOrder, { patch, commands, judge, ask }: Patched): Whenever<Verdict> {
-  const { plugin: by, command } = patch;
+  const { command } = patch;
+  const whose = whoseOf(patch);
   return whenKnown(judge(command.input), (own) => {
     if (own.kind === "refuse") {
-      return { ...own, message: `Plugin ${by} changed the input, and it does not fit: ${own.message}`, by };
+      return {
+        ...own,
+        message: `Plugin ${patch.plugin} changed the input, and it does not fit: ${own.message}`,
+        ...whose,
+      };
     }
     return whenKnown(ask(command.input), (ran): Verdict => {
       const more = allowedBy(ran);
       if ("kind" in more) return more;
       const verdict = milder(order, own, [...more, ...commands]);
-      if (verdict.kind === "allow") return { ...verdict, by, input: command.input };
+      if (verdict.kind === "allow") return letBy(ran, { ...verdict, ...whose, input: command.input });
       return verdict.kind === "ask" ? { ...verdict, input: command.input } : verdict;
     });
   });
@@ -57,12 +62,14 @@ function gatePatched(order: JudgeOrder, { patch, commands, judge, ask }: Patched
 /** What plugins said, unless one of them said no or could not say anything. */
 function allowedBy(ran: Ran): readonly GivenCommand[] | Verdict {
   if (ran.kind === "failed") {
-    return { kind: "refuse", code: "plugin-failed", message: ran.error.message, by: ran.plugin };
+    const { plugin: by, policy, error } = ran;
+    return { kind: "refuse", code: "plugin-failed", message: error.message, by, ...(policy ? { policy } : {}) };
   }
   const deny = find(ran.commands, "deny");
   if (!deny) return ran.commands;
-  const { reason, stop } = deny.command;
-  return { kind: "refuse", code: "denied", message: reason, by: deny.plugin, ...(stop ? { stop } : {}) };
+  const { reason: message, stop, code } = deny.command;
+  const given = { ...(stop ? { stop } : {}), ...(code === undefined ? {} : { reason: code }) };
+  return { kind: "refuse", code: "denied", message, ...whoseOf(deny), ...given };
 }
 
 /** A person's edit itself answers what plugins ask. */
@@ -71,14 +78,25 @@ function milder(order: JudgeOrder, own: Verdict, commands: readonly GivenCommand
   const ask = find(commands, "ask");
   if (ask && !order.edited) {
     const { prompt, terms } = ask.command;
-    return { kind: "ask", ticket: "approval", prompt, by: ask.plugin, ...(terms ? { terms } : {}) };
+    return { kind: "ask", ticket: "approval", prompt, ...whoseOf(ask), ...(terms ? { terms } : {}) };
   }
   const set = find(commands, "set-result");
-  return set ? { kind: "result", result: valueResult(set.command), by: set.plugin } : own;
+  return set ? { kind: "result", result: valueResult(set.command), ...whoseOf(set) } : own;
+}
+
+function whoseOf({ plugin: by, policy }: Omit<GivenCommand, "command">): Pick<Verdict, "by" | "policy"> {
+  return { by, ...(policy ? { policy } : {}) };
+}
+
+/** Of what goes through, the policy that was asked and had nothing against it. */
+function letBy(ran: Ran, verdict: Verdict): Verdict {
+  const isAllowed = verdict.kind === "allow" && verdict.policy === undefined;
+  return isAllowed && ran.kind === "said" && ran.policy ? { ...verdict, policy: ran.policy } : verdict;
 }
 
 type Found<Type extends Command["type"]> = {
   readonly plugin: string;
+  readonly policy?: PolicyRef;
   readonly command: Extract<Command, { type: Type }>;
 };
 

@@ -8,11 +8,11 @@
  * G4 The first failure, by registration, is the moment's: nothing of what the others said is taken.
  */
 import { rewritten } from "../domain/apply-plugins.ts";
-import type { Command, GivenCommand, SetState } from "../domain/command.ts";
+import type { Command, CommandType, GivenCommand, PolicyRef, SetState } from "../domain/command.ts";
 import type { PluginFailure } from "../domain/entry.ts";
 import { HoldfastError } from "../domain/errors.ts";
 import { messageOf } from "../domain/json.ts";
-import type { Phase } from "../domain/phase.ts";
+import { type Phase, phaseOfStage, policyStages } from "../domain/phase.ts";
 import type { Slot } from "../domain/state-slots.ts";
 import { changeState, type StateSpace, slotIn, withChange } from "../domain/state-space.ts";
 import type { AnyHook, OpenPlugin } from "../ports/plugin-runner.ts";
@@ -23,7 +23,13 @@ import { isAwaitable, type Whenever, whenKnown } from "./whenever.ts";
 
 /** What a moment came to. */
 export type Ran =
-  | { readonly kind: "said"; readonly commands: readonly GivenCommand[]; readonly seen: Seen }
+  | {
+      readonly kind: "said";
+      readonly commands: readonly GivenCommand[];
+      readonly seen: Seen;
+      /** The policy that was asked. */
+      readonly policy?: PolicyRef;
+    }
   | ({ readonly kind: "failed" } & PluginFailure);
 
 /** The exclusive slots that a moment writes, as they were when it began: if one is another by now, it has to look again. */
@@ -156,16 +162,16 @@ function mergeAnswers(asked: Asked, answers: Answers): Whenever<Ran> {
   let { scene } = asked;
   for (const [index, each] of asked.asking.entries()) {
     const answer = answers[index] as Answer;
-    if (answer instanceof HoldfastError) return failed(each.plugin.name, answer); // G4
+    if (answer instanceof HoldfastError) return failed(each.plugin, asked.moment, answer); // G4
     if (answer.length === 0) continue;
     const touched = answer.flatMap((command) => touches(command, scene.space));
     if (touched.some((what) => taken.has(what))) losers.push(index);
     else {
       for (const what of touched) taken.add(what);
       const merged = mergeInto(scene, answer, { phase: asked.moment.phase, plugin: each.plugin.name });
-      if (merged instanceof HoldfastError) return failed(each.plugin.name, merged);
+      if (merged instanceof HoldfastError) return failed(each.plugin, asked.moment, merged);
       scene = merged;
-      commands.push(...answer.map((command) => ({ plugin: each.plugin.name, command })));
+      commands.push(...answer.map((command) => ({ ...from(each.plugin, asked.moment), command })));
     }
   }
   return askAgain(losers, { asked, answers, scene, commands });
@@ -181,18 +187,38 @@ interface Unfinished {
 /** G2, of those at these places. */
 function askAgain(losers: readonly number[], so: Unfinished): Whenever<Ran> {
   const [index, ...rest] = losers;
-  if (index === undefined) return { kind: "said", commands: so.commands, seen: seenBy(so.commands, so.asked.space) };
+  if (index === undefined) return said(so);
   const loser = so.asked.asking[index] as Asking;
   const { name } = loser.plugin;
   so.answers[index] = undefined;
   return whenKnown(ask(loser, so.scene, so.asked.moment), (answer) => {
     so.answers[index] = answer;
-    if (answer instanceof HoldfastError) return failed(name, answer);
+    if (answer instanceof HoldfastError) return failed(loser.plugin, so.asked.moment, answer);
     const scene = mergeInto(so.scene, answer, { phase: so.asked.moment.phase, plugin: name });
-    if (scene instanceof HoldfastError) return failed(name, scene);
-    const commands = [...so.commands, ...answer.map((command) => ({ plugin: name, command }))];
+    if (scene instanceof HoldfastError) return failed(loser.plugin, so.asked.moment, scene);
+    const given = from(loser.plugin, so.asked.moment);
+    const commands = [...so.commands, ...answer.map((command) => ({ ...given, command }))];
     return askAgain(rest, { ...so, scene, commands });
   });
+}
+
+function said({ commands, asked }: Unfinished): Ran {
+  const { moment, space, asking } = asked;
+  const policy = asking.map(({ plugin }) => refOf(plugin, moment)).find((ref) => ref !== undefined);
+  return { kind: "said", commands, seen: seenBy(commands, space), ...(policy ? { policy } : {}) };
+}
+
+function from(plugin: OpenPlugin, moment: Moment): Omit<GivenCommand, "command"> {
+  const policy = refOf(plugin, moment);
+  return { plugin: plugin.name, ...(policy ? { policy } : {}) };
+}
+
+/** Of what follows from an answer to its question, the stage is the one that asked. */
+function refOf({ policy }: OpenPlugin, { phase, subject, state }: Moment): PolicyRef | undefined {
+  if (!policy) return undefined;
+  const ticket = state.plugins.decided.find(({ id }) => id === subject);
+  const stage = policyStages.find((each) => phaseOfStage[each] === phase || each === ticket?.name);
+  return stage && { ...policy, stage };
 }
 
 function seenBy(commands: readonly GivenCommand[], space: StateSpace): Seen {
@@ -204,9 +230,11 @@ function seenBy(commands: readonly GivenCommand[], space: StateSpace): Seen {
   return seen;
 }
 
+const exclusive: readonly CommandType[] = ["patch-input", "rewrite-result", "rewrite-output"];
+
 /** Names of what can have only one writer at a moment. */
 function touches(command: Command, space: StateSpace): readonly string[] {
-  if (command.type === "patch-input" || command.type === "rewrite-result") return [`~${command.type}`];
+  if (exclusive.includes(command.type)) return [`~${command.type}`];
   if (command.type !== "set-state" || space.keys.get(command.key)?.merge !== "exclusive") return [];
   return [command.key];
 }
@@ -222,6 +250,7 @@ function mergeInto(scene: Scene, commands: readonly Command[], where: Where): Sc
     }
     if (command.type === "patch-input") next = { ...next, input: command.input };
     if (command.type === "rewrite-result") next = { ...next, result: rewritten(command) };
+    if (command.type === "rewrite-output") next = { ...next, output: command.text };
   }
   return next;
 }
@@ -231,8 +260,8 @@ export function written(space: StateSpace, write: SetState, where: Where): State
   return changed.ok ? withChange(space, changed.entry) : refused(where, changed.problem);
 }
 
-function failed(plugin: string, { code, message }: HoldfastError): Ran {
-  return { kind: "failed", plugin, error: { code, message } };
+function failed(plugin: OpenPlugin, moment: Moment, { code, message }: HoldfastError): Ran {
+  return { kind: "failed", ...from(plugin, moment), error: { code, message } };
 }
 
 /** Turns of the event loop's inner queue that an answer may take before a timer is set: nobody has waited for anything. */
@@ -249,8 +278,11 @@ async function inTime(ran: Promise<Ran>, asked: Asked, answers: Answers): Promis
   const within = await settleWithin(noted, deadlineMs, timing);
   if (within.kind === "value") return within.value;
   abort();
-  const silent = asked.asking.filter((_each, index) => answers[index] === undefined).map(({ plugin }) => plugin.name);
-  const [first = "(unknown)", ...others] = new Set(silent);
+  const silent = asked.asking.filter((_each, index) => answers[index] === undefined).map(({ plugin }) => plugin);
+  const names = [...new Set(silent.map(({ name }) => name))].join(", ") || "(unknown)";
   const cause = within.kind === "threw" ? within.cause : `no answer within ${deadlineMs} ms`;
-  return failed(first, failure([first, ...others].join(", "), moment.phase, cause));
+  const { code, message } = failure(names, moment.phase, cause);
+  const [first] = silent;
+  const who = first ? from(first, moment) : { plugin: "(unknown)" };
+  return { kind: "failed", ...who, error: { code, message } };
 }

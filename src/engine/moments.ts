@@ -6,6 +6,7 @@
  *    the plugins are asked again.
  * M3 A moment that wrote an exclusive key which another has changed meanwhile is asked again, on the new state.
  */
+import { answerView } from "../domain/candidate.ts";
 import type { GivenCommand } from "../domain/command.ts";
 import { commandLimits } from "../domain/command-shape.ts";
 import type { CommandApplied, PluginFailure } from "../domain/entry.ts";
@@ -48,8 +49,8 @@ export function isMet({ state, at }: Draft, phase: Phase): boolean {
 
 /** From one begin of a step to the next, in this order: a later one that was written tells that this one is over. */
 const fromStepToStep: readonly Phase[] = [
-  ...(["context-ready", "before-model", "after-model", "tool-gate", "before-tool", "after-tool"] as const),
-  ...(["after-step", "before-end", "before-step"] as const),
+  ...(["context-ready", "before-model", "output-gate", "after-model"] as const),
+  ...(["tool-gate", "before-tool", "after-tool", "after-step", "before-end", "before-step"] as const),
 ];
 
 function isBehind(phase: Phase, passed: readonly string[]): boolean {
@@ -76,13 +77,14 @@ export function takeRan(draft: Draft, order: PhaseOrder, ran: Ran): void {
   }
   const problem = problemWith(draft, order, given) ?? stateProblem(draft, order, given);
   if (problem) return fail(draft, order, problem);
-  for (const [index, { plugin, command }] of given.entries()) carryOut(draft, { plugin, command, index });
+  for (const [index, each] of given.entries())
+    carryOut(draft, { ...each, index, shown: answerShown(draft, order, given) });
   end(draft, order, { commands: given.filter(({ command }) => command.type !== "set-state") });
 }
 
 function scheduledFor({ state }: Draft, phase: Phase): readonly GivenCommand[] {
   const due = state.plugins.scheduled.filter((each) => each.phase === phase);
-  return due.map(({ plugin, command }) => ({ plugin, command }));
+  return due.map(({ phase: _phase, ...given }) => given);
 }
 
 function isOutdated(draft: Draft, seen: Seen): boolean {
@@ -141,9 +143,22 @@ function refusal({ phase }: PhaseOrder, plugin: string, problem: string): Plugin
   return { plugin, error: { code, message } };
 }
 
+/** Who is asked about an answer sees it as it would be published. */
+function answerShown({ state }: Draft, { phase }: PhaseOrder, given: readonly GivenCommand[]): string | undefined {
+  const { pending } = state.step ?? {};
+  if (phase !== "output-gate" || !pending) return undefined;
+  const texts = given.flatMap(({ command }) => (command.type === "rewrite-output" ? [command.text] : []));
+  return texts.at(-1) ?? answerView(state.step).text;
+}
+
+interface Carried extends GivenCommand {
+  readonly index: number;
+  readonly shown: string | undefined;
+}
+
 /** Commands that are entries of their own; what the others mean is in the fold. */
-function carryOut(draft: Draft, { plugin, command, index }: GivenCommand & { readonly index: number }): void {
-  if (command.type === "open-ticket") openPluginTicket(draft, { plugin, ...command });
+function carryOut(draft: Draft, { plugin, policy, command, index, shown }: Carried): void {
+  if (command.type === "open-ticket") openPluginTicket(draft, { plugin, policy, output: shown, ...command });
   if (command.type !== "continue") return;
   const { run } = draft.state.created.identity;
   const step = draft.state.step?.step ?? 0;
@@ -157,8 +172,8 @@ function carryOut(draft: Draft, { plugin, command, index }: GivenCommand & { rea
   act(draft, { type: "message-appended", body: { kind: "here", message } });
 }
 
-function fail(draft: Draft, order: PhaseOrder, { plugin, error }: PluginFailure): void {
-  end(draft, order, { commands: [], failed: { plugin, error } });
+function fail(draft: Draft, order: PhaseOrder, { plugin, policy, error }: PluginFailure): void {
+  end(draft, order, { commands: [], failed: { plugin, ...(policy ? { policy } : {}), error } });
 }
 
 function end(draft: Draft, { phase, subject }: PhaseOrder, said: Pick<CommandApplied, "commands" | "failed">): void {

@@ -47,6 +47,7 @@ export const phaseTable: Readonly<Record<Phase, PhaseRow>> = {
   "context-ready": blocking("step", [...always, ...request, "stop"], "run-fails"),
   "before-model": blocking("step", [...always, ...outward, ...request, "stop"], "run-fails"),
   "model-delta": { ...observing, about: "step" },
+  "output-gate": blocking("step", ["open-ticket", "rewrite-output", "stop"], "run-fails"),
   "after-model": blocking("step", [...always, ...outward, "retry", "stop"], "run-fails"),
   "tool-gate": blocking("call", ["deny", "ask", "set-result", "patch-input"], "call-refused"),
   "before-tool": blocking("call", [...always, ...outward, "deny", "set-result"], "call-refused"),

@@ -1,5 +1,6 @@
 /** Turns what has happened into entries. Nothing here starts anything. */
 import { errorResult } from "../domain/apply-call.ts";
+import { isFinal } from "../domain/candidate.ts";
 import type { EntryBody, Settled, Verdict } from "../domain/entry.ts";
 import { type EffectId, replyId, resultId } from "../domain/ids.ts";
 import { costOf, isMetered } from "../domain/ledger.ts";
@@ -77,8 +78,9 @@ function takeReply(
   };
   const { finish } = reply;
   const result = { kind: "done", message: message.id, finish, ...spendingOf(draft, reply) } as const;
-  act(draft, { type: "effect-settled", effect, attempt, result });
-  act(draft, { type: "message-appended", body: { kind: "here", message } });
+  const isHeld = draft.at.hooked("output-gate") && isFinal(message, draft.at.output);
+  act(draft, { type: "effect-settled", effect, attempt, result, ...(isHeld ? { reply: message } : {}) });
+  if (!isHeld) act(draft, { type: "message-appended", body: { kind: "here", message } });
 }
 
 /** What was counted, by whom, and what it cost by that one's prices. */
@@ -141,8 +143,10 @@ export function appendResult(draft: Draft, id: CallState["id"], result: CallResu
   emit(draft, { type: "message-appended", body: { kind: "here", message } });
 }
 
-/** What tools answered and nobody has passed on unchanged is written with the settlement, or it would be lost. */
-export function withAnswers({ answered, entries }: Draft): readonly EntryBody[] {
+/** What tools and models answered and nobody has passed on unchanged is written with the settlement, or it would be lost. */
+export function withAnswers(draft: Draft): readonly EntryBody[] {
+  const entries = draft.entries.map((entry) => withoutReply(entry, draft.entries));
+  const { answered } = draft;
   if (answered.size === 0) return entries;
   const passedOn = new Set(entries.flatMap(resultsIn));
   const kept = new Map<EffectId, CallResult>();
@@ -151,6 +155,16 @@ export function withAnswers({ answered, entries }: Draft): readonly EntryBody[] 
     const result = entry.type === "effect-settled" ? kept.get(entry.effect) : undefined;
     return entry.type === "effect-settled" && result ? { ...entry, answered: result } : entry;
   });
+}
+
+/** Bodies are stored once: an answer that was let through at once is in its message. */
+function withoutReply(entry: EntryBody, entries: readonly EntryBody[]): EntryBody {
+  if (entry.type !== "effect-settled" || !entry.reply) return entry;
+  const { reply, ...settled } = entry;
+  const isSaid = entries.some(
+    (each) => each.type === "message-appended" && each.body.kind === "here" && each.body.message === reply,
+  );
+  return isSaid ? settled : entry;
 }
 
 function resultsIn(entry: EntryBody): readonly CallResult[] {

@@ -1,6 +1,6 @@
 /** The tickets a run opens. An answer must carry `hash`, so it can only be about exactly what was shown. */
 import { type ApprovalTerms, termsFrom } from "../domain/approval.ts";
-import type { OpenTicket } from "../domain/command.ts";
+import type { OpenTicket, PolicyRef } from "../domain/command.ts";
 import { type CallId, type RunId, ticketId } from "../domain/ids.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { CallState } from "../domain/run-state.ts";
@@ -19,6 +19,8 @@ interface Question {
   readonly terms?: ApprovalTerms | undefined;
   readonly name?: string;
   readonly plugin?: string;
+  readonly policy?: PolicyRef | undefined;
+  readonly output?: string | undefined;
 }
 
 export function openAsk(draft: Draft, call: CallState): void {
@@ -32,6 +34,7 @@ export function openAsk(draft: Draft, call: CallState): void {
     call: ticketCall(draft, call),
     problem: ask.problem ?? call.reasked,
     terms: ask.terms,
+    policy: ask.policy,
   });
 }
 
@@ -69,12 +72,23 @@ export function openMissingCapability(draft: Draft, prompt: string): void {
   open(draft, { kind: "missing-capability", subject: run, generation: missed + 1, prompt });
 }
 
-type Asked = Pick<OpenTicket, "name" | "prompt" | "kind" | "terms"> & { readonly plugin: string };
+type Asked = Pick<OpenTicket, "name" | "prompt" | "kind" | "terms"> &
+  Pick<Question, "policy" | "output"> & { readonly plugin: string };
 
-export function openPluginTicket(draft: Draft, { plugin, name, prompt, kind = "input", terms }: Asked): void {
+export function openPluginTicket(draft: Draft, { kind = "input", name, prompt, terms, ...by }: Asked): void {
   const { created, plugins } = draft.state;
   const generation = plugins.opened + 1;
-  open(draft, { kind, subject: created.identity.run, generation, prompt, name, plugin, terms });
+  open(draft, {
+    kind,
+    subject: created.identity.run,
+    generation,
+    prompt,
+    name,
+    terms,
+    plugin: by.plugin,
+    policy: by.policy,
+    output: by.output,
+  });
 }
 
 export function ticketOf(draft: Draft, call: CallState): TicketRecord | undefined {
@@ -90,12 +104,14 @@ function ticketCall(draft: Draft, call: CallState): TicketCall {
 
 function open(draft: Draft, question: Question): void {
   const { identity, deadlineAt } = draft.state.created;
-  const { kind, subject, generation, prompt, call, problem, decidableFrom, dueAt, name, plugin } = question;
+  const { kind, subject, generation, prompt, call, problem, decidableFrom, dueAt } = question;
+  const { name, plugin, policy, output } = question;
   const id = ticketId(subject, kind, generation);
   const terms = termsFrom(question.terms, draft.at.now);
   const ends = [deadlineAt, terms.answerBy].filter((time) => time !== undefined);
   const expiresAt = ends.length > 0 ? Math.min(...ends) : undefined;
-  const shown: JsonValue = { id, kind, prompt, call: call ? { ...call } : null };
+  const about = output === undefined ? {} : { output };
+  const shown: JsonValue = { id, kind, prompt, call: call ? { ...call } : null, ...about };
   const ticket: TicketRecord = {
     id,
     kind,
@@ -109,6 +125,8 @@ function open(draft: Draft, question: Question): void {
     ...(call ? { call } : {}),
     ...(name === undefined ? {} : { name }),
     ...(plugin === undefined ? {} : { plugin }),
+    ...(policy ? { policy } : {}),
+    ...about,
     ...(problem === undefined ? {} : { problem }),
     ...terms,
     openedAt: draft.at.now,

@@ -1,5 +1,5 @@
 /** What a hook sees of a moment. Built as it is looked at, from things that do not change any more. */
-import { isAnswer } from "../domain/candidate.ts";
+import { answerView, isAnswer } from "../domain/candidate.ts";
 import { frozen } from "../domain/frozen.ts";
 import type { JsonValue } from "../domain/json.ts";
 import { type CallResult, callsOf, type Message } from "../domain/message.ts";
@@ -9,6 +9,7 @@ import type {
   CallPhaseView,
   CallView,
   DecisionView,
+  OutputView,
   PhaseView,
   PieceView,
   PluginRun,
@@ -46,6 +47,8 @@ export interface Scene {
   readonly space: StateSpace;
   readonly input?: JsonValue;
   readonly result?: CallResult;
+  /** The answer as others have changed it. */
+  readonly output?: string;
 }
 
 export class HookView implements PhaseView, Omit<DecisionView, keyof PhaseView> {
@@ -116,6 +119,11 @@ export class HookView implements PhaseView, Omit<DecisionView, keyof PhaseView> 
     const last = step?.model.last;
     const { finish = "other", usage = undefined } = last?.kind === "done" ? last : {};
     return frozen({ message: message as Message, finish, ...(usage ? { usage } : {}) });
+  }
+  get output(): OutputView["output"] {
+    const { step } = this.#moment.state;
+    const { output: changed } = this.#scene;
+    return frozen(answerView(step, changed)) as OutputView["output"];
   }
   get outcome(): Outcome {
     return frozen(this.#moment.outcome as Outcome);

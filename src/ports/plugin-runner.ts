@@ -1,7 +1,7 @@
 /** Plugins behind a port: the engine never calls a user's hook directly, so a cut, a fault or a scheduler can sit here. */
 import type { ContextMessage } from "../domain/command.ts";
 import type { Phase } from "../domain/phase.ts";
-import type { Hook, PhaseView, PluginRun, RequestTransform } from "../domain/plugin.ts";
+import type { Hook, PhaseView, PluginRun, PolicyName, RequestTransform } from "../domain/plugin.ts";
 import type { StateKeyFacts } from "../domain/state-key.ts";
 
 export type AnyHook = Hook<PhaseView>;
@@ -10,6 +10,8 @@ export type AnyHook = Hook<PhaseView>;
 export interface OpenPlugin {
   readonly name: string;
   readonly config: unknown;
+  /** When it is a policy: which one. */
+  readonly policy?: PolicyName;
   /** Names of the state keys that its hooks may write. */
   readonly writes: ReadonlySet<string>;
   /** In the order in which they were given. */

@@ -46,6 +46,7 @@ function openPlugin({ name, config, code }: UsedPlugin, run: PluginRun): OpenPlu
   return {
     name,
     config,
+    ...(code.policy ? { policy: code.policy } : {}),
     writes: new Set(code.state.map((key) => key.name)),
     hooks,
     ...(transform ? { transform } : {}),

@@ -3,7 +3,7 @@ import { HoldfastError } from "../domain/errors.ts";
 import { type JsonValue, messageOf, toJson } from "../domain/json.ts";
 import { Problems } from "../domain/problems.ts";
 import type { TicketRecord } from "../domain/ticket.ts";
-import { ticketVerbs } from "../domain/ticket.ts";
+import { verbsOf } from "../domain/ticket.ts";
 import type { OfferedDecision } from "./runtime.ts";
 
 type Kind = OfferedDecision["kind"];
@@ -23,7 +23,7 @@ const fields: Readonly<Record<Kind, "value" | "input" | "reason" | "result" | un
 
 export function readDecision(ticket: TicketRecord, offered: OfferedDecision): OfferedDecision {
   const { kind } = offered;
-  const legal = ticketVerbs[ticket.kind];
+  const legal = verbsOf(ticket);
   if (!legal.includes(kind)) throw refused(ticket, kind, `the verbs are ${legal.join(", ") || "none"}`);
   const field = fields[kind];
   const problems = new Problems(offered, field ? ["kind", field] : ["kind"]);

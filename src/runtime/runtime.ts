@@ -1,5 +1,7 @@
 /** The runtime's public shape: what a user of `createRuntime` holds. */
 import type { Agent } from "../domain/agent.ts";
+import type { TicketTerms } from "../domain/approval.ts";
+import type { PolicyRef } from "../domain/command.ts";
 import type { Manifest } from "../domain/declared-manifest.ts";
 import type { Delta, MessagePartial, MessageRetracted } from "../domain/delta.ts";
 import type { ErrorRecord, RetryClass } from "../domain/errors.ts";
@@ -78,7 +80,7 @@ export type RunResult<Output = string> = ResultFacts &
   (
     | { readonly outcome: "completed"; readonly output: Output; readonly reason: "natural" | "requested" }
     | { readonly outcome: "stopped"; readonly code: string; readonly detail?: string }
-    | { readonly outcome: "blocked"; readonly reason: string }
+    | { readonly outcome: "blocked"; readonly reason: string; readonly code?: string; readonly policy?: PolicyRef }
     | { readonly outcome: "cancelled"; readonly reason?: string }
     | { readonly outcome: "failed"; readonly error: ErrorRecord; readonly retry: RetryClass }
     | { readonly outcome: "timed-out" }
@@ -151,7 +153,7 @@ export interface Settlement {
   readonly mine: boolean;
 }
 
-interface TicketFacts<Kind extends TicketKind> {
+interface TicketFacts<Kind extends TicketKind> extends TicketTerms {
   readonly kind: Kind;
   readonly id: TicketId;
   readonly run: RunId;
@@ -161,6 +163,8 @@ interface TicketFacts<Kind extends TicketKind> {
   readonly prompt: string;
   readonly hash: string;
   readonly problem?: string;
+  /** The policy that asks. */
+  readonly policy?: PolicyRef;
   readonly openedAt: number;
   readonly decidableFrom?: number;
   readonly expiresAt?: number;
@@ -175,6 +179,8 @@ interface CallFacts<Input> {
 }
 
 export interface ApprovalTicket<Input = JsonValue, Output = unknown> extends TicketFacts<"approval">, CallFacts<Input> {
+  /** The answer that is asked about, where the policy's output stage asks. */
+  readonly output?: string;
   approve(options?: AnswerOptions & { readonly value?: JsonValue }): Promise<Settlement>;
   /** Replaces the whole input; checked against the tool's schema before it is sent. */
   edit(input: Input, options?: AnswerOptions): Promise<Settlement>;

@@ -35,6 +35,10 @@ export function outputProblems(entries: readonly Entry[], output: OutputSpec | u
         break;
       case "output-validated":
         if (!output) say("the agent has no output");
+        if (entry.pending) {
+          if (!entry.report.valid) invalid += 1; // the other ones follow when they were let through
+          break;
+        }
         if (seen.reply === undefined) say("there is no answer yet");
         if (seen.isReported) say("its answer was checked before");
         seen.isReported = true;

@@ -96,7 +96,7 @@ test("the lifecycle page has every phase, in the order of the engine's table and
   const phases = Object.keys(phaseTable);
   expect(firstColumn(page, "Phase")).toEqual(phases);
   const [picture = ""] = /```mermaid\nflowchart[^`]*```/.exec(page) ?? [];
-  const drawn = [...picture.matchAll(/(?:before|after|on|context|model|tool)-[a-z]+/g)].map(([name]) => name);
+  const drawn = [...picture.matchAll(/(?:before|after|on|context|model|output|tool)-[a-z]+/g)].map(([name]) => name);
   expect(drawn).toEqual(phases);
 });
 

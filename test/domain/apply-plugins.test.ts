@@ -85,11 +85,11 @@ const stops: readonly [Command, Outcome][] = [
   ],
   [
     { type: "stop", code: "limit", outcome: "blocked" },
-    { kind: "blocked", reason: "limit" },
+    { kind: "blocked", reason: "limit", code: "limit" },
   ],
   [
     { type: "stop", code: "limit", detail: "no money", outcome: "blocked" },
-    { kind: "blocked", reason: "no money" },
+    { kind: "blocked", reason: "no money", code: "limit" },
   ],
 ];
 

@@ -139,6 +139,7 @@ test("the journals above hold every command, and something of every phase but mo
     "set-result": true,
     "patch-input": true,
     "rewrite-result": true,
+    "rewrite-output": true,
     retry: true,
     stop: true,
     continue: true,

@@ -98,6 +98,22 @@ export function modelSettled(result: Settled = { kind: "done" }, step = 1, attem
   return { type: "effect-settled", effect: modelEffectId(run, step), attempt, result };
 }
 
+/** Its answer is held back until it is let through. */
+export function modelHeld(step = 1, attempt = 1): EntryBody {
+  const parts = [{ type: "text", text: `held ${step}` } as const];
+  const reply: Message = { id: replyId(run, step), role: "assistant", parts, visibility: "all" };
+  return { type: "effect-settled", effect: modelEffectId(run, step), attempt, result: { kind: "done" }, reply };
+}
+
+export function said(message: Message): EntryBody {
+  return { type: "message-appended", body: { kind: "here", message }, gate: "passed" };
+}
+
+export function withheld(message: Message): EntryBody {
+  const parts = [{ type: "text", text: "withheld" } as const];
+  return { type: "message-appended", body: { kind: "here", message: { ...message, parts } }, gate: "withheld" };
+}
+
 export function call(index = 0, step = 1): CallId {
   return callId(run, step, index);
 }

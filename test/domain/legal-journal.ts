@@ -41,6 +41,7 @@ function nextFacts(state: RunState, choice: number): EntryBody[] {
 
 function reports(step: number): EntryBody[] {
   return [
+    { type: "output-validated", step, report: { valid: true, value: { note: "so far" } }, pending: true },
     { type: "output-validated", step, report: { valid: true, value: { note: "ok" } } },
     { type: "output-validated", step, report: { valid: false, problems: ["$: too short"] } },
   ];
@@ -102,8 +103,13 @@ function work(state: RunState): EntryBody[] {
   return modelFacts(step);
 }
 
-function modelFacts({ step, model }: StepState): EntryBody[] {
-  if (model.open) return settledKinds.map((result) => j.modelSettled(result, step, model.attempt));
+function modelFacts({ step, model, pending, said }: StepState): EntryBody[] {
+  if (model.open) {
+    const settled = settledKinds.map((result) => j.modelSettled(result, step, model.attempt));
+    return [...settled, j.modelHeld(step, model.attempt)];
+  }
+  if (pending) return [j.said(pending.message), j.withheld(pending.message)];
+  if (said) return [j.stepEnded(step)];
   if (model.last?.kind !== "done") return [j.modelIntended(step, model.attempt + 1)];
   return [j.answered(step, [{ cents: 1 }]), j.answered(step, [{ cents: 1 }, { cents: 2 }, "x"])];
 }

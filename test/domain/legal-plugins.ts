@@ -110,6 +110,10 @@ function insideOf(step: StepState): Moment[] {
       { phase: "before-model", commands },
     ];
   }
+  if (step.pending) {
+    const changed: Command = { type: "rewrite-output", text: "shorter" };
+    return [{ phase: "output-gate", commands: [changed, ...stops] }];
+  }
   if (step.calls.length === 0) return [];
   const ofCalls = step.calls.flatMap(momentsOf);
   const isJudged = step.calls.some((call) => call.status !== "proposed");

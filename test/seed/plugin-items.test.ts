@@ -162,7 +162,7 @@ test("XA-24 XA-25 state is typed, a snapshot is a map of key to JSON, and keys t
 });
 
 test("XA-26 the phases are a table, and a hook's view has what the seed's context has", async () => {
-  expect(Object.keys(phaseTable)).toHaveLength(14);
+  expect(Object.keys(phaseTable)).toHaveLength(15);
   let seen: Readonly<Record<string, unknown>> = {};
   const watching = plugin({
     name: "watching",

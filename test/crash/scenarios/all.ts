@@ -6,6 +6,7 @@ import { outputScenarios } from "./output.ts";
 import { plain } from "./plain.ts";
 import { pluginCommands } from "./plugin-commands.ts";
 import { pluginState } from "./plugin-state.ts";
+import { policyOutputs } from "./policy-output.ts";
 import { sinkScenarios } from "./sinks.ts";
 import { busyThreads } from "./threads-busy.ts";
 import { keptThreads } from "./threads-kept.ts";
@@ -24,4 +25,4 @@ export const scenarios: readonly CrashScenario[] = [
 ];
 
 /** Apart, because they make so many calls that not every store plays all of them in every run of the tests. */
-export const pluggedScenarios: readonly CrashScenario[] = [...pluginState, ...pluginCommands];
+export const pluggedScenarios: readonly CrashScenario[] = [...pluginState, ...pluginCommands, ...policyOutputs];

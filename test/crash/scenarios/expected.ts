@@ -7,6 +7,7 @@ import { outputRows } from "./output-expected.ts";
 import { plainRows } from "./plain-expected.ts";
 import { pluginCommandRows } from "./plugin-commands-expected.ts";
 import { pluginStateRows } from "./plugin-state-expected.ts";
+import { policyOutputRows } from "./policy-output-expected.ts";
 import { sinkRows } from "./sinks-expected.ts";
 import { threadRows } from "./threads-expected.ts";
 import { successorRows } from "./threads-successor-expected.ts";
@@ -20,6 +21,7 @@ export const table: ExpectedRows = {
   ...successorRows,
   ...pluginStateRows,
   ...pluginCommandRows,
+  ...policyOutputRows,
   ...sinkRows,
   ...outputRows,
 };

@@ -11,6 +11,7 @@ const newest: Readonly<Record<Exclude<Phase, "model-delta">, string>> = {
   "before-step": "message-appended created",
   "context-ready": "step-started 1",
   "before-model": "step-started 1",
+  "output-gate": "effect-settled done: nothing",
   "after-model": "message-appended assistant",
   "tool-gate": "message-appended assistant",
   "before-tool": "call-gated allow",

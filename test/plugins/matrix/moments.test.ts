@@ -23,7 +23,7 @@ test("a plugin that says nothing is asked once at every moment, also around a wa
   expect(asked.filter((moment) => !moment.startsWith("model-delta"))).toEqual([
     ...["before-run 0", "before-step 1", "context-ready 1", "before-model 1", "after-model 1", "tool-gate 1"],
     ...["on-decision 1", "before-tool 1", "after-tool 1", "after-step 1"],
-    ...["before-step 2", "context-ready 2", "before-model 2", "after-model 2", "after-step 2"],
+    ...["before-step 2", "context-ready 2", "before-model 2", "output-gate 2", "after-model 2", "after-step 2"],
     ...["before-end 2", "after-run 2"],
   ]);
   expect(momentsIn(journal)).toEqual([]);

@@ -21,6 +21,7 @@ export const progressAt: Readonly<Record<Phase, { readonly requests: number; rea
   "context-ready": { requests: 0, executed: 0 },
   "before-model": { requests: 0, executed: 0 },
   "model-delta": { requests: 2, executed: 1 },
+  "output-gate": { requests: 2, executed: 1 },
   "after-model": { requests: 1, executed: 0 },
   "tool-gate": { requests: 1, executed: 0 },
   "before-tool": { requests: 1, executed: 0 },
@@ -95,6 +96,15 @@ export const samples: Readonly<Record<CommandType, Sample>> = {
       expect(JSON.stringify(requests)).not.toContain(answer);
     },
   },
+  "rewrite-output": {
+    ...only({ type: "rewrite-output", text: "Rewritten." }),
+    isSeen: ({ journal, result, requests }) => {
+      expect(result).toMatchObject({ outcome: "completed", output: "Rewritten." });
+      expect(JSON.stringify(journal.at(-1))).not.toContain("Done.");
+      expect(journal.filter(isAnswer)).toMatchObject([{ body: { message: { parts: [{ text: "Rewritten." }] } } }]);
+      expect(requests).toHaveLength(2);
+    },
+  },
   retry: {
     ...only({ type: "retry", reason: "Once more." }),
     isSeen: (played, phase) => {
@@ -161,6 +171,13 @@ function isOffered(names: readonly string[]): Sample["isSeen"] {
     expect(executed).toEqual([]);
     expect(resultsIn(journal)).toMatchObject([{ code: "unknown-tool" }]);
   };
+}
+
+/** A message of the model's that asks for nothing. */
+function isAnswer(entry: Played["journal"][number]): boolean {
+  if (entry.type !== "message-appended" || entry.body.kind !== "here") return false;
+  const { role, parts } = entry.body.message;
+  return role === "assistant" && !parts.some(({ type }) => type === "tool-call");
 }
 
 function toolsOf({ tools }: ModelRequest): readonly string[] {

@@ -14,7 +14,7 @@ import { type AnyView, mark, type Played, play, pluginOf, saysOnce } from "./wor
 /** Why it cannot be scheduled, if it cannot. */
 function refusal(type: CommandType, phase: Phase): string | undefined {
   if (type === "schedule") return "a schedule cannot be scheduled";
-  if (phase === "tool-gate") return "verdicts of tool-gate cannot be given ahead";
+  if (phase === "tool-gate" || phase === "output-gate") return `verdicts of ${phase} cannot be given ahead`;
   if (phase === "before-run") return "before-run does not come again";
   return isAllowed(type, phase) ? undefined : `${type} is not allowed in ${phase}`;
 }

@@ -100,6 +100,7 @@ const policyRows: Rows = {
   "policy.run-start": row(governed, allowing, { ...allowing, "run-start": () => no }),
   "policy.model-call": row(governed, allowing, { ...allowing, "model-call": () => no }),
   "policy.tool-call": row(governed, allowing, { ...allowing, "tool-call": () => no }),
+  "policy.output": row(governed, allowing, { ...allowing, output: () => no }),
   "policy.tool-result": row(governed, allowing, { ...allowing, "tool-result": () => no }),
 };
 
