@@ -119,6 +119,7 @@ onEveryStore((freshStore) => {
     const model = aModelThat(callsTool("ask"), says("Done."));
     const asker = agent({ ...anAgentWith(ask), model: model.model });
     await using t = await testRuntime({ agents: [asker], store });
+    await t.settle(); // its first look for work is over: it does not look again before time passes
     await using web = await createRuntime({ store, clock: t.clock, ids: { next: countedBy("web") } });
     const run = await web.start(asker, "hello", { key: "web-1" });
     await aMoment();
