@@ -112,3 +112,10 @@ export function isAgent(value: unknown): value is Agent<unknown> {
 export function noAgent(verb: string): HoldfastError {
   return new HoldfastError("invalid-agent", `${verb} takes an agent made by agent({ … })`);
 }
+
+/** The name of what was asked for, by itself or by name. */
+export function nameOf(asked: Agent<unknown> | string, verb: string): string {
+  if (typeof asked === "string") return readRef(asked).name;
+  if (!isAgent(asked)) throw noAgent(verb);
+  return asked.name;
+}

@@ -10,7 +10,7 @@ import { loadState } from "../engine/load.ts";
 import { readManifest } from "../engine/read-manifest.ts";
 import { inOrder } from "../engine/transcript.ts";
 import type { ListedRun, PlacedMessage, RunFilter } from "../ports/thread-store.ts";
-import { readRef } from "./agent-directory.ts";
+import { nameOf } from "./agent-directory.ts";
 import { type Desk, surely } from "./desk.ts";
 import { pageProblems, readPage } from "./pages.ts";
 import { noSuchRun } from "./refusals.ts";
@@ -103,7 +103,7 @@ export async function forkRun(
     input: await messagesBefore({ run, thread, atStep }, desk),
     options: { ...(key === undefined ? {} : { key }), ...(priority === undefined ? {} : { priority }) },
     forkedFrom: { run, step: atStep },
-    context: { value: created.context, isChecked: agent === nameOf(from.agent) },
+    context: { value: created.context, isChecked: agent === nameOf(from.agent, "fork(id, agent)") },
   };
   return startRun(from.agent, request, desk);
 }
@@ -129,8 +129,4 @@ async function messagesBefore(
     after = page.at(-1)?.position;
     if (page.length < messagePage) return inOrder(before);
   }
-}
-
-function nameOf(agent: Agent<unknown> | string): string {
-  return typeof agent === "string" ? readRef(agent).name : agent?.name;
 }

@@ -10,7 +10,7 @@ import { priorities } from "../domain/run.ts";
 import { type SchemaResult, type StandardSchema, showIssues } from "../domain/standard-schema.ts";
 import type { Birth } from "../ports/store.ts";
 import { anyone } from "./act-options.ts";
-import { isAgent, noAgent } from "./agent-directory.ts";
+import { nameOf } from "./agent-directory.ts";
 import { busyRule, joinActive, makesWay, tellReplaced } from "./busy-thread.ts";
 import { type Desk, written } from "./desk.ts";
 import { tell } from "./outside-door.ts";
@@ -66,14 +66,14 @@ export async function startRun(agent: Agent<unknown> | string, request: StartReq
 }
 
 async function prepare(wanted: Agent<unknown> | string, request: StartRequest, desk: Desk): Promise<Birth> {
-  if (typeof wanted !== "string" && !isAgent(wanted)) throw noAgent("start(agent, input)");
+  const name = nameOf(wanted, "start(agent, input)");
   const { input, options, forkedFrom } = request;
   const problems = new Problems(options, optionNames);
   problems.oneOf("whenBusy", choices);
   problems.optional("by", (by) => typeof by === "string" && by !== "", "must be a non-empty string");
   problems.integer("priority", Math.min(...priorities), Math.max(...priorities));
   problems.integer("startAt", 0, latestTime);
-  problems.refuse("invalid-options", `Run of ${typeof wanted === "string" ? wanted : wanted.name} cannot be started`);
+  problems.refuse("invalid-options", `Run of ${name} cannot be started`);
   const run = parseId<RunId>("run id", desk.ids.next());
   const thread = parseId<ThreadId>("thread", options.thread === undefined ? desk.ids.next() : options.thread);
   const key = options.key === undefined ? `run:${run}` : parseId<string>("key", options.key);
