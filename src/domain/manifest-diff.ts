@@ -2,7 +2,7 @@
 
 import type { DeclaredManifest } from "./declared-manifest.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
-import { type FoundField, fieldsOf } from "./manifest-fields.ts";
+import { type FoundField, fieldsOf, manifestFields } from "./manifest-fields.ts";
 
 /** One difference. A side that does not have it is undefined. */
 export interface ManifestDifference {
@@ -32,11 +32,15 @@ export function diffManifests(a: DeclaredManifest, b: DeclaredManifest): readonl
 
 /** `the version of tool refund: "1" → "2"`, as prompts and logs show it. */
 export function showDifference({ path, what, a, b }: ManifestDifference): string {
-  if (a === undefined && b !== undefined) return `${what} is new`;
-  if (b === undefined && a !== undefined) return `${what} is gone`;
-  const where =
-    path.includes(".inputSchema") || path.includes(".config") || path.includes("schema.") ? ` at ${path}` : "";
+  const where = isInside(path) ? ` at ${path}` : "";
+  if (a === undefined && b !== undefined) return `${what}${where} is new`;
+  if (b === undefined && a !== undefined) return `${what}${where} is gone`;
   return `${what}${where}: ${shown(a)} → ${shown(b)}`;
+}
+
+/** A part of a field: its words alone would say it of the whole. */
+function isInside(path: string): boolean {
+  return !Object.hasOwn(manifestFields, path.replace(/\[[^\]]*\]/, "[]"));
 }
 
 const longest = 80;
@@ -78,7 +82,9 @@ interface Place {
 function compare(place: Place, a: JsonValue | undefined, b: JsonValue | undefined): readonly ManifestDifference[] {
   if (isObject(a) && isObject(b)) {
     const names = new Set([...Object.keys(a), ...Object.keys(b)]);
-    return [...names].sort().flatMap((name) => compare({ ...place, path: `${place.path}.${name}` }, a[name], b[name]));
+    return [...names]
+      .sort()
+      .flatMap((name) => compare({ ...place, path: `${place.path}.${name}` }, own(a, name), own(b, name)));
   }
   return isSame(a, b) ? [] : [{ ...place, a, b }];
 }
@@ -93,9 +99,14 @@ export function isSame(a: JsonValue | undefined, b: JsonValue | undefined): bool
   }
   if (isObject(a) && isObject(b)) {
     const names = new Set([...Object.keys(a), ...Object.keys(b)]);
-    return [...names].every((name) => isSame(a[name], b[name]));
+    return [...names].every((name) => isSame(own(a, name), own(b, name)));
   }
   return a === b;
+}
+
+/** Fields may be called `constructor`: what every object inherits is none of them. */
+function own(record: JsonObject, name: string): JsonValue | undefined {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
 /** Plugins are asked in their order, so the order is behaviour. */

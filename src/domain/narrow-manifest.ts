@@ -1,29 +1,49 @@
 /**
  * What a delegate may be at most: its own manifest, cut down to what its parent has.
  *
- * M4 A child has no tool, no plugin and no state key that its parent does not have, no looser approval, and no more of any
- *    budget. A child that may only read has none but pure tools. Narrowing twice is narrowing once.
+ * M4 A child has no tool, no plugin, no state key and no sink that its parent does not have, no looser approval, and no more
+ *    of any budget. A child that may only read has none but pure tools, and tells nobody. Narrowing twice is narrowing once.
+ *    What guards is never cut away: the child keeps its own policies, and its parent's hold for it too.
  */
 import type { DeclaredManifest } from "./declared-manifest.ts";
+import type { JsonValue } from "./json.ts";
+import { isSame } from "./manifest-diff.ts";
+import { narrowTerms } from "./narrow-terms.ts";
 import type { RunBudget } from "./run.ts";
 import type { ToolSpec } from "./tool.ts";
 
 export function narrowManifest(
   parent: DeclaredManifest,
   child: DeclaredManifest,
-  options: { readonly readOnly?: boolean } = {},
+  { readOnly = false }: { readonly readOnly?: boolean } = {},
 ): DeclaredManifest {
-  const { plugins, state, ...rest } = child;
+  const { plugins: _plugins, state, sinks, ...rest } = child;
+  const keys = state?.filter((each) => parent.state?.some((has) => isSame({ ...has }, { ...each }))) ?? [];
   const tools = child.tools.flatMap((spec) => narrowTool(spec, parent.tools));
-  const kept = plugins?.filter((each) => parent.plugins?.some((has) => isSameCode(has, each))) ?? [];
-  const keys = state?.filter((each) => parent.state?.some(({ name }) => name === each.name)) ?? [];
+  const plugins = narrowPlugins(parent, child);
+  const told = readOnly ? [] : (sinks?.filter((name) => parent.sinks?.includes(name)) ?? []);
   return {
     ...rest,
-    tools: options.readOnly ? tools.filter(({ effect }) => effect === "pure") : tools,
-    ...(kept.length > 0 ? { plugins: kept } : {}),
+    tools: readOnly ? tools.filter(({ effect }) => effect === "pure") : tools,
+    ...(plugins.length > 0 ? { plugins } : {}),
     ...(keys.length > 0 ? { state: keys } : {}),
     budget: narrowBudget(parent.budget, child.budget),
+    ...(told.length > 0 ? { sinks: told } : {}),
   };
+}
+
+/** As policies are called in a manifest. */
+function isPolicyPlugin(name: string): boolean {
+  return name.startsWith("policy-");
+}
+
+type Plugins = NonNullable<DeclaredManifest["plugins"]>;
+
+/** The parent's policies first: they are asked before what the child has of its own. */
+function narrowPlugins({ plugins: has = [] }: DeclaredManifest, { plugins: own = [] }: DeclaredManifest): Plugins {
+  const kept = own.filter((each) => isPolicyPlugin(each.name) || has.some((one) => isSameCode(one, each)));
+  const inherited = has.filter(({ name }) => isPolicyPlugin(name) && !kept.some((each) => each.name === name));
+  return [...inherited, ...kept];
 }
 
 interface Named {
@@ -37,13 +57,29 @@ function isSameCode(a: Named, b: Named): boolean {
 
 const strictness: readonly ToolSpec["gate"][] = ["never", "by-input", "always"];
 
-/** The same code of the same class, as carefully as the stricter of the two. */
+/** The same code of the same class for the same input, as carefully as the stricter of the two. */
 function narrowTool(spec: ToolSpec, parents: readonly ToolSpec[]): readonly ToolSpec[] {
-  const parent = parents.find((each) => isSameCode(each, spec) && each.effect === spec.effect);
+  const parent = parents.find((each) => isSameCode(each, spec) && isSame(privileges(each), privileges(spec)));
   if (!parent) return [];
+  const terms = narrowTerms(parent.approval, spec.approval);
+  if (terms === "nobody") return [];
   const gate = strictness[Math.max(strictness.indexOf(parent.gate), strictness.indexOf(spec.gate))] ?? "always";
-  const timeoutMs = Math.min(parent.timeoutMs, spec.timeoutMs);
-  return [{ ...spec, gate, timeoutMs, concurrency: Math.min(parent.concurrency, spec.concurrency) }];
+  const { approval: _approval, ...rest } = spec;
+  return [
+    {
+      ...rest,
+      gate,
+      timeoutMs: Math.min(parent.timeoutMs, spec.timeoutMs),
+      concurrency: Math.min(parent.concurrency, spec.concurrency),
+      onUnknown: parent.onUnknown === "ask" ? "ask" : spec.onUnknown,
+      ...(terms === undefined ? {} : { approval: terms }),
+    },
+  ];
+}
+
+/** What a call can do. Where it differs without a new version, the code is not the same after all. */
+function privileges({ effect, inputSchema, transaction, writes = [] }: ToolSpec): JsonValue {
+  return { effect, inputSchema, transaction: transaction ?? null, writes };
 }
 
 /** A limit that only one of them has holds. */

@@ -9,6 +9,7 @@ import { isFunction, Problems, shown } from "./problems.ts";
 import { type InputOf, isStandardSchema, type OutputOf, type StandardSchema } from "./standard-schema.ts";
 import { isStateKey, type MergedKey, type ReadableKey, type StateKey, type StateKeyFacts } from "./state-key.ts";
 import type { Decision, ResumeMode } from "./ticket.ts";
+import { termsInOrder } from "./written-order.ts";
 
 /** What may be done after a crash between intent and settlement. The default is the careful one. */
 export type EffectClass = "pure" | "idempotent" | "once" | "transactional";
@@ -208,7 +209,7 @@ function specOf(options: ErasedOptions, inputSchema: JsonObject): ToolSpec {
     concurrency: options.concurrency ?? maxConcurrency,
     onUnknown: options.onUnknown ?? "ask",
     reconciles: options.reconcile !== undefined,
-    ...(options.approval ? { approval: options.approval } : {}),
+    ...(options.approval ? { approval: termsInOrder(options.approval) } : {}),
     ...(options.writes?.length ? { writes: options.writes.map(({ name }) => name).sort() } : {}),
   };
 }

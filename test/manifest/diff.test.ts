@@ -1,7 +1,8 @@
 /** What ran, and what of it differs: runs.manifest, runs.diff. */
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { diffManifests, showDifference } from "../../src/domain/manifest-diff.ts";
+import { declare } from "../../src/domain/manifest.ts";
+import { diffManifests, isSame, showDifference } from "../../src/domain/manifest-diff.ts";
 import { agent, createRuntime, plugin, tool } from "../../src/index.ts";
 import { scripted } from "../../src/providers/scripted.ts";
 
@@ -93,4 +94,37 @@ test("a run that is not there has no manifest", async () => {
   await expect(runtime.runs.manifest("nobody")).rejects.toMatchObject({ code: "run-not-found" });
   const run = await runtime.start(before, "go");
   await expect(runtime.runs.diff(run.id, "nobody")).rejects.toMatchObject({ code: "run-not-found" });
+});
+
+test("a part of a schema that is new or gone is named by its place, not as if all of it were", () => {
+  const [small, large] = [z.object({ a: z.string() }), z.object({ a: z.string(), b: z.string() })].map((input) =>
+    declare(
+      agent({
+        ...common,
+        instructions: "",
+        tools: [tool({ name: "act", description: "Acts", input, execute: () => "" })],
+      }),
+    ),
+  );
+  if (!small || !large) throw new Error("two manifests");
+  expect(diffManifests(small, large).map(showDifference)).toEqual([
+    "the input schema of tool act at tools[act].inputSchema.properties.b is new",
+    'the input schema of tool act at tools[act].inputSchema.required: ["a"] → ["a","b"]',
+  ]);
+  expect(diffManifests(large, small).map(showDifference)[0]).toMatch(/properties\.b is gone$/);
+});
+
+test("fields that are called like what every object inherits are compared like any other", () => {
+  const made = (config: string) => ({
+    ...declare(agent({ ...common, instructions: "" })),
+    plugins: [{ name: "p", version: "1", config: JSON.parse(config) }],
+  });
+  for (const name of ["constructor", "toString", "__proto__", "hasOwnProperty"]) {
+    const [a, b] = [made(`{"${name}":{}}`), made("{}")];
+    expect(diffManifests(a, b).map(showDifference)).toEqual([
+      `the config of plugin p at plugins[p].config.${name} is gone`,
+    ]);
+    expect(diffManifests(b, a)).toHaveLength(1);
+    expect(isSame(a.plugins[0]?.config, b.plugins[0]?.config)).toBe(false);
+  }
 });

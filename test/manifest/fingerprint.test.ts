@@ -8,8 +8,10 @@ import type { Agent } from "../../src/domain/agent.ts";
 import type { DeclaredManifest } from "../../src/domain/declared-manifest.ts";
 import type { JsonObject, JsonValue } from "../../src/domain/json.ts";
 import { declare, fingerprintOf, manifestOf, manifestProblems } from "../../src/domain/manifest.ts";
+import { diffManifests } from "../../src/domain/manifest-diff.ts";
 import { fieldsOf, manifestFields } from "../../src/domain/manifest-fields.ts";
 import { holdfastVersion } from "../../src/domain/version.ts";
+import { schemaInOrder } from "../../src/domain/written-order.ts";
 import { agent, plugin, stateKey, tool } from "../../src/index.ts";
 import { nodeHash } from "../../src/platform/node-hash.ts";
 import { scripted } from "../../src/providers/scripted.ts";
@@ -165,6 +167,47 @@ test("M1 the order of an agent's tools never matters, that of its plugins does",
     }),
   );
   expect(prints({ ...common, plugins: [p(), q()] })).not.toBe(prints({ ...common, plugins: [q(), p()] }));
+});
+
+test("M1 sets that were written down in another order are the same sets: required fields, audiences, state keys, sinks", () => {
+  const [one, two] = ["one", "two"].map((name) => stateKey({ name, schema: z.string(), initial: "" }));
+  if (!one || !two) throw new Error("two keys");
+  const [a, b] = [z.object({ x: z.string() }), z.object({ y: z.number(), z: z.string() })];
+  const forth = z.object({ a, b: z.array(b), c: z.union([a, b]) });
+  const back = z.object({ c: z.union([a, z.object({ z: z.string(), y: z.number() })]), b: z.array(b), a });
+  const made = (isBack: boolean): DeclaredManifest => {
+    const turned = <T>(list: readonly T[]): readonly T[] => (isBack ? [...list].reverse() : list);
+    const audience = { roles: turned(["a", "b"]), principals: turned(["c", "d"]) };
+    const input = isBack ? back : forth;
+    const act = tool({
+      name: "act",
+      description: "Acts",
+      input,
+      needsApproval: true,
+      approval: { audience, escalate: { afterMs: 1, audience } },
+      writes: turned([one, two]),
+      execute: () => "",
+    });
+    const output = isBack ? back : forth;
+    return declare(
+      agent({
+        name: "x",
+        model,
+        instructions: "",
+        tools: [act],
+        context: input,
+        output,
+        sinks: turned(["s", "t"]),
+      }) as Agent<unknown>,
+    );
+  };
+  expect(diffManifests(made(false), made(true))).toEqual([]);
+  expect(print(made(true))).toBe(print(made(false)));
+});
+
+test("M1 what looks like a list of required fields in somebody's data keeps its order", () => {
+  const schema = { type: "object", default: { required: ["b", "a"] }, properties: { required: { enum: ["b", "a"] } } };
+  expect(schemaInOrder(schema)).toEqual(schema);
 });
 
 test("M2 whatever of its tools an agent has, the model is shown what can be executed, and all of it", () => {

@@ -297,3 +297,39 @@ test("R-027 a start with an agent that is not what the runtime has is refused, a
   });
   expect(await runtime.runs.count()).toBe(0);
 });
+
+const changes: readonly Refunding[] = [
+  { prompt: "Be brief." },
+  { says: "Pays back" },
+  { most: 90 },
+  { toolVersion: "2" },
+  { limit: 9 },
+  { model: "other" },
+  { version: "2" },
+  { needsApproval: false },
+];
+
+test.each(["pinned", "move", "refuse"] as const)(
+  "M3 %s: whatever has changed, a run goes on under the fingerprint that is recorded of it, or not at all",
+  async (onUpgrade) => {
+    for (const change of changes) {
+      const { shop, run, work } = await waiting();
+      const recorded = (await run.status()).manifest.fingerprint;
+      const next = support(shop, { ...change, onUpgrade });
+      const runtime = await work(next);
+      const now = runtime.manifest(next).fingerprint;
+      expect(now).not.toBe(recorded);
+      const asked = shop.requests.length;
+      await approve(runtime);
+      await vi.waitFor(async () => {
+        const isSettled = (await run.idle()).status === "done" || shop.requests.length > asked;
+        expect(isSettled || (await runtime.tickets.list({ status: "open" })).length > 0).toBe(true);
+      }, patience);
+      const { fingerprint } = (await run.status()).manifest;
+      const isUsed = shop.requests.length > asked || shop.paid.length > 0;
+      if (isUsed) expect(fingerprint).toBe(onUpgrade === "move" ? now : recorded);
+      if (onUpgrade === "refuse") expect([fingerprint, isUsed]).toEqual([recorded, false]);
+      if (onUpgrade === "pinned") expect(fingerprint).toBe(recorded);
+    }
+  },
+);

@@ -6,9 +6,9 @@ import { runtimeItems } from "./runtime-items.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 
-/** Ids in the names of tests, not in comments. */
+/** Ids in the names of tests and of groups of them, not in comments. */
 function carriedIn(source: string): readonly string[] {
-  const names = source.matchAll(/(?:\btest|\))\(\s*(?:"[^"\n]*"|`[^`\n]*`)/g);
+  const names = source.matchAll(/(?:\b(?:test|describe)|\))\(\s*(?:"[^"\n]*"|`[^`\n]*`)/g);
   return [...names].flatMap(([name]) => name.match(/\b[RD]-\d+\b/g) ?? []);
 }
 
@@ -31,6 +31,11 @@ test("no item of the checklist is without a test that carries it", () => {
 });
 
 test("the search finds ids in names, also of tables and over lines, and none in comments", () => {
-  const source = ['test("R-001 a", f);', "test.each([1])(`R-002 b`, f);", 'test(\n  "c R-003, D-04", f);'].join("\n");
-  expect(carriedIn(`${source}\n// R-005\n/* test: R-006 */`)).toEqual(["R-001", "R-002", "R-003", "D-04"]);
+  const source = [
+    'test("R-001 a", f);',
+    "test.each([1])(`R-002 b`, f);",
+    'test(\n  "c R-003, D-04", f);',
+    'describe("R-004", f)',
+  ].join("\n");
+  expect(carriedIn(`${source}\n// R-005\n/* test: R-006 */`)).toEqual(["R-001", "R-002", "R-003", "D-04", "R-004"]);
 });
