@@ -39,11 +39,14 @@ function isPolicyPlugin(name: string): boolean {
 
 type Plugins = NonNullable<DeclaredManifest["plugins"]>;
 
-/** The parent's policies first: they are asked before what the child has of its own. */
+/** The parent's policies first: they are asked before what the child has of its own, and count where names are the same. */
 function narrowPlugins({ plugins: has = [] }: DeclaredManifest, { plugins: own = [] }: DeclaredManifest): Plugins {
-  const kept = own.filter((each) => isPolicyPlugin(each.name) || has.some((one) => isSameCode(one, each)));
-  const inherited = has.filter(({ name }) => isPolicyPlugin(name) && !kept.some((each) => each.name === name));
-  return [...inherited, ...kept];
+  const inherited = has.filter(({ name }) => isPolicyPlugin(name));
+  const isKept = (each: Named): boolean =>
+    isPolicyPlugin(each.name)
+      ? !inherited.some(({ name }) => name === each.name)
+      : has.some((one) => isSameCode(one, each));
+  return [...inherited, ...own.filter(isKept)];
 }
 
 interface Named {

@@ -106,6 +106,7 @@ test("M4 no tool, plugin, key, sink, approval or budget of a child is more than 
       for (const of of [parent, child]) expect(ids(of.plugins)).toEqual(expect.arrayContaining([...ids(others)]));
       const wanted = [...(parent.plugins ?? []), ...(child.plugins ?? [])].filter(isPolicy).map(({ name }) => name);
       expect(guards.map(({ name }) => name).sort()).toEqual([...new Set(wanted)].sort());
+      expect(ids(guards)).toEqual(expect.arrayContaining([...ids(parent.plugins?.filter(isPolicy))]));
       for (const sink of narrowed.sinks ?? []) expect(parent.sinks).toContain(sink);
       if (readOnly) expect(narrowed.sinks).toBeUndefined();
       for (const spec of narrowed.tools) {
