@@ -32,7 +32,7 @@ test("the smallest tool takes the careful defaults", () => {
     name: "refund",
     version: "1",
     description: "Refund an order",
-    inputSchema: expect.objectContaining({ type: "object", required: ["order", "cents"] }),
+    inputSchema: expect.objectContaining({ type: "object", required: ["cents", "order"] }),
     effect: "once",
     resume: "replay",
     gate: "never",

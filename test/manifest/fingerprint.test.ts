@@ -16,64 +16,8 @@ import { agent, plugin, stateKey, tool } from "../../src/index.ts";
 import { nodeHash } from "../../src/platform/node-hash.ts";
 import { scripted } from "../../src/providers/scripted.ts";
 import { bindAgent } from "../../src/runtime/bind-agent.ts";
-import { goldenFingerprints, goldenManifests } from "./golden.ts";
+import { goldenFingerprints, goldenManifests, whole } from "./golden.ts";
 
-type Whole<T> = T extends readonly (infer Item)[]
-  ? readonly Whole<Item>[]
-  : T extends object
-    ? { readonly [Key in keyof T]-?: Whole<NonNullable<T[Key]>> }
-    : T;
-
-/** Every field there is: one that joins DeclaredManifest does not compile until it is here. */
-const whole: Whole<Omit<DeclaredManifest, "instructions" | "context">> & {
-  instructions: JsonObject;
-  context: JsonObject;
-} = {
-  format: 1,
-  agent: "clerk",
-  version: "1",
-  model: {
-    provider: "scripted",
-    model: "m",
-    toolCalls: true,
-    structuredOutput: true,
-    prices: { inputPerMillion: 3, outputPerMillion: 15, cacheReadPerMillion: 0.3, cacheWritePerMillion: 3.75 },
-    accepts: ["text", "image"],
-    contextWindow: 100_000,
-    maxOutputTokens: 1_000,
-  },
-  instructions: { kind: "text", text: "Be brief." },
-  tools: [
-    {
-      name: "book",
-      version: "1",
-      description: "Books",
-      inputSchema: { type: "object", properties: { seats: { type: "number" } } },
-      effect: "transactional",
-      resume: "replay",
-      gate: "never",
-      timeoutMs: 1_000,
-      concurrency: 2,
-      onUnknown: "ask",
-      reconciles: false,
-      transaction: "sqlite",
-      approval: {
-        audience: { principals: ["ana"], roles: ["boss"] },
-        answerWithinMs: 1_000,
-        onExpiry: "reject",
-        escalate: { afterMs: 500, audience: { principals: ["dee"], roles: ["owner"] } },
-      },
-      writes: ["notes"],
-    },
-  ],
-  context: { type: "object" },
-  output: { schema: { type: "object" }, mode: "tool", repairs: 2, onInvalid: "fail" },
-  plugins: [{ name: "p", version: "1", config: { limit: 1 } }],
-  state: [{ name: "notes", scope: "run", version: 1, merge: "exclusive" }],
-  budget: { steps: 9, wallTimeMs: 1_000, tokens: 1_000, microUsd: 1_000 },
-  sinks: ["crm"],
-  declaredBy: { holdfast: "0.0.0" },
-};
 const manifest = whole as unknown as DeclaredManifest;
 
 function print(of: unknown): string {
@@ -248,6 +192,12 @@ test("what is stored beside it says who declared it first, and the version is th
   expect(declare(agent({ name: "x", model, instructions: "" }) as Agent).declaredBy).toEqual({
     holdfast: holdfastVersion,
   });
+});
+
+test("the goldens have every field that there is", () => {
+  const patterns = fieldsOf(goldenManifests["every field"] ?? {}).map(({ pattern }) => pattern);
+  expect(new Set(patterns)).toEqual(new Set(Object.keys(manifestFields)));
+  expect(Object.keys(goldenFingerprints)).toEqual(Object.keys(goldenManifests));
 });
 
 test.each(Object.keys(goldenManifests))("the fingerprint of %s is what it always was", (name) => {

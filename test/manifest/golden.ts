@@ -1,5 +1,6 @@
 /** Manifests with values on which JSON writers differ, and the fingerprints that they have on every Node. */
 import type { DeclaredManifest } from "../../src/domain/declared-manifest.ts";
+import type { JsonObject } from "../../src/domain/json.ts";
 
 const plain = {
   format: 1,
@@ -13,12 +14,70 @@ const plain = {
   declaredBy: { holdfast: "0.0.0" },
 };
 
+type Whole<T> = T extends readonly (infer Item)[]
+  ? readonly Whole<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]-?: Whole<NonNullable<T[Key]>> }
+    : T;
+
+/** Every field there is: one that joins DeclaredManifest does not compile until it is here. */
+export const whole: Whole<Omit<DeclaredManifest, "instructions" | "context">> & {
+  instructions: JsonObject;
+  context: JsonObject;
+} = {
+  format: 1,
+  agent: "clerk",
+  version: "1",
+  model: {
+    provider: "scripted",
+    model: "m",
+    toolCalls: true,
+    structuredOutput: true,
+    prices: { inputPerMillion: 3, outputPerMillion: 15, cacheReadPerMillion: 0.3, cacheWritePerMillion: 3.75 },
+    accepts: ["text", "image"],
+    contextWindow: 100_000,
+    maxOutputTokens: 1_000,
+  },
+  instructions: { kind: "text", text: "Be brief." },
+  tools: [
+    {
+      name: "book",
+      version: "1",
+      description: "Books",
+      inputSchema: { type: "object", properties: { seats: { type: "number" } } },
+      effect: "transactional",
+      resume: "replay",
+      gate: "never",
+      timeoutMs: 1_000,
+      concurrency: 2,
+      onUnknown: "ask",
+      reconciles: false,
+      transaction: "sqlite",
+      approval: {
+        audience: { principals: ["ana"], roles: ["boss"] },
+        answerWithinMs: 1_000,
+        onExpiry: "reject",
+        escalate: { afterMs: 500, audience: { principals: ["dee"], roles: ["owner"] } },
+      },
+      writes: ["notes"],
+    },
+  ],
+  context: { type: "object" },
+  output: { schema: { type: "object" }, mode: "tool", repairs: 2, onInvalid: "fail" },
+  plugins: [{ name: "p", version: "1", config: { limit: 1 } }],
+  state: [{ name: "notes", scope: "run", version: 1, merge: "exclusive" }],
+  budget: { steps: 9, wallTimeMs: 1_000, tokens: 1_000, microUsd: 1_000 },
+  sinks: ["crm"],
+  declaredBy: { holdfast: "0.0.0" },
+};
+
 const numbers = [0, -0, 1e21, 1e-7, 0.1 + 0.2, 333333333.3333333, 5e-324, Number.MAX_SAFE_INTEGER, 4.5, 2e-3];
 const texts = ["é", "e\u0301", "\u20ac", "\ud83d\ude00", "\u2028\u2029", "\u0000\u001f\u007f", '"\\/', "\ufb33"];
 
 export const goldenManifests: Readonly<Record<string, DeclaredManifest>> = {
   plain: plain as unknown as DeclaredManifest,
   "a function of the context": { ...plain, instructions: { kind: "function" } } as unknown as DeclaredManifest,
+  "every field": whole as unknown as DeclaredManifest,
   "numbers and texts": {
     ...plain,
     plugins: [{ name: "p", version: "1", config: { numbers, texts, ...Object.fromEntries(texts.map((t) => [t, t])) } }],
@@ -38,6 +97,7 @@ export const goldenManifests: Readonly<Record<string, DeclaredManifest>> = {
 export const goldenFingerprints: Readonly<Record<string, string>> = {
   plain: "5f429a59aba8871a8710a1fd7c8bcd5db1fb2ec6a3459c70d5d72fdb585d712e",
   "a function of the context": "4785cc30dad0106db16dad178c4305a2a6110a9e3d121bdb69177e15b8e1c20f",
+  "every field": "e515ae29be599083fa9119f540ed9d4c896d3e034e86e92c73118c3bf552b87f",
   "numbers and texts": "a088e7e45ad649b473439f8acbd2fae78473abeb640363cd1cb5a99fe1bd081a",
   "keys in another order than they sort": "5c990d2876a3e4a0f7532a29782227ae47c336f6b9003c20db6c41591ba29a91",
 };

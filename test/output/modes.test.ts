@@ -73,7 +73,7 @@ describe("the answer tool", () => {
     const look = tool({ name: "look", description: "Looks", input: z.object({}), execute: () => 1 });
     await play(clerk(answers, { toolCalls: true }, { tools: [look] }));
     expect(requests[0]?.tools.map(({ name }) => name)).toEqual(["look", "holdfast_answer"]);
-    expect(requests[0]?.tools[1]?.inputSchema).toMatchObject({ type: "object", required: ["note", "cents"] });
+    expect(requests[0]?.tools[1]?.inputSchema).toMatchObject({ type: "object", required: ["cents", "note"] });
   });
 
   test("is no plugin's to take away", async () => {
