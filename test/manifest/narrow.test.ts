@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Answerer, type ApprovalTerms, mayAnswer, termsFrom } from "../../src/domain/approval.ts";
 import type { DeclaredManifest } from "../../src/domain/declared-manifest.ts";
+import type { RunId } from "../../src/domain/ids.ts";
 import { declare, manifestProblems } from "../../src/domain/manifest.ts";
 import { narrowManifest } from "../../src/domain/narrow-manifest.ts";
 import type { ToolSpec } from "../../src/domain/tool.ts";
@@ -78,6 +79,7 @@ const manifests: fc.Arbitrary<DeclaredManifest> = fc
 const ids = (list: readonly { name: string; version: unknown }[] = []): readonly string[] =>
   list.map(({ name, version }) => `${name}@${String(version)}`);
 
+const runId = "run-1" as RunId;
 const isPolicy = ({ name }: { name: string }): boolean => name.startsWith("policy-");
 const people: readonly Answerer[] = [
   { by: "ana" },
@@ -88,7 +90,7 @@ const people: readonly Answerer[] = [
 
 /** Whether silence approves, and who might answer at some time. */
 function allows({ approval }: ToolSpec): { readonly silence: boolean; readonly who: readonly string[] } {
-  const ticket = { ...termsFrom(approval, 0), agent: "x" };
+  const ticket = { ...termsFrom(approval, 0), agent: "x", run: runId, rootRun: runId };
   const who = people.filter((each) => mayAnswer(ticket, each, 0) || mayAnswer(ticket, each, 99)).map(({ by }) => by);
   return { silence: ticket.answerBy !== undefined && ticket.onExpiry === "approve", who };
 }
