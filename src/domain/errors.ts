@@ -188,6 +188,11 @@ export const errorCatalogue = {
     status: 502,
     next: "The provider's answer broke its own protocol; the call is repeated.",
   },
+  "model-empty": {
+    retry: "later",
+    status: 502,
+    next: "The model answered with neither text nor a call; the call is repeated. See what it was asked.",
+  },
   "output-invalid": {
     retry: "never",
     status: 502,

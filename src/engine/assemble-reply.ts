@@ -11,6 +11,9 @@ import type { LivePlace } from "./live.ts";
 /** One reply with more calls would hold the process longer than a lease. */
 const maxCalls = 256;
 
+/** Text, reasoning and input together: several times what today's longest answers have. */
+const maxCharacters = 4 * 1024 * 1024;
+
 export interface Reply {
   readonly parts: readonly Part[];
   readonly finish: FinishReason;
@@ -29,10 +32,13 @@ export function openAssembly(place: Pick<LivePlace, "run" | "step">): Assembly {
   const parts: Part[] = [];
   let finish: Extract<ModelPart, { type: "finish" }> | undefined;
   let calls = 0;
+  let characters = 0;
   return {
     add(part) {
       const problem = finish ? "a part after its finish" : problemOf(part);
       if (problem) return problem;
+      characters += lengthOf(part);
+      if (characters > maxCharacters) return `more than ${maxCharacters} characters in one reply`;
       switch (part.type) {
         case "finish":
           finish = part;
@@ -65,6 +71,17 @@ export function openAssembly(place: Pick<LivePlace, "run" | "step">): Assembly {
       };
     },
   };
+}
+
+/** It says that it is whole, and has nothing in it that anybody could use. Thoughts are no answer. */
+export function isEmpty({ parts, finish }: Reply): boolean {
+  if (finish !== "stop" && finish !== "tool-calls") return false;
+  return parts.every((part) => part.type === "reasoning" || (part.type === "text" && part.text.trim() === ""));
+}
+
+function lengthOf(part: ModelPart): number {
+  if (part.type === "tool-call") return part.inputText.length;
+  return part.type === "text-delta" || part.type === "reasoning-delta" ? part.text.length : 0;
 }
 
 const finishReasons: readonly string[] = [

@@ -10,12 +10,13 @@ import { isOffered } from "../domain/plugin-state.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { ModelRequest } from "../ports/provider.ts";
 import { observe } from "./ask.ts";
-import { openAssembly, type Reply } from "./assemble-reply.ts";
+import { isEmpty, openAssembly, type Reply } from "./assemble-reply.ts";
 import { transformed, withContextMessages, withSystem } from "./context.ts";
 import type { BoundAgent } from "./deps.ts";
 import type { LiveMessage, LivePlace, Piece } from "./live.ts";
 import { settleWithin } from "./settle-within.ts";
 import type { Stage } from "./stage.ts";
+import { watchIdle } from "./watch-idle.ts";
 import type { ModelOrder, ModelOutcome } from "./work.ts";
 
 export interface ModelCall {
@@ -40,16 +41,43 @@ export async function callModel(call: ModelCall): Promise<ModelOutcome> {
 async function attempt(call: ModelCall, request: ModelRequest): Promise<ModelOutcome> {
   const { order, controller, stage } = call;
   const live = stage.live.begin({ ...placeOf(call), attempt: order.attempt }, replyId(placeOf(call).run, order.step));
-  const within = await settleWithin(readReply(call, request, live), order.timeoutMs, stage);
+  const within = await settleWithin(readWatched(call, request, live), order.timeoutMs, stage);
   // What was stopped may be answered all the same; its message comes whole then, if it still counts.
   if (within.kind === "value" && !controller.signal.aborted) live.end();
   else live.retract();
   if (within.kind === "value") return { kind: "reply", ...within.value };
-  if (within.kind === "threw") return controller.signal.aborted ? { kind: "aborted" } : modelFailure(within.cause);
+  if (within.kind === "threw") return wasStopped(call, within.cause) ? { kind: "aborted" } : modelFailure(within.cause);
   const { model } = stage.boundAgent.model.description;
   const late = new HoldfastError("model-timeout", `${model} did not answer in ${order.timeoutMs} ms`);
   controller.abort(late); // with the reason: whoever keeps an eye on the model is told
   return modelFailure(late);
+}
+
+/** By somebody else: what is given up here for its silence has failed. */
+function wasStopped({ controller: { signal } }: ModelCall, cause: unknown): boolean {
+  return signal.aborted && signal.reason !== cause;
+}
+
+/** Gives up on a provider that has begun, or not even that, and then says nothing for too long. */
+function readWatched(call: ModelCall, request: ModelRequest, live: LiveMessage): Promise<Reply> {
+  const { order, controller, stage } = call;
+  const { modelIdleMs } = stage.limits;
+  if (modelIdleMs >= order.timeoutMs) return readReply(call, request, { live, moved: () => undefined });
+  return new Promise((resolve, reject) => {
+    const watch = watchIdle(modelIdleMs, stage, (cause) => {
+      const { model } = stage.boundAgent.model.description;
+      const silent = cause ?? new HoldfastError("model-timeout", `${model} has said nothing for ${modelIdleMs} ms`);
+      controller.abort(silent);
+      reject(silent);
+    });
+    readReply(call, request, { live, moved: watch.moved }).then(resolve, reject).finally(watch.stop);
+  });
+}
+
+interface Listening {
+  readonly live: LiveMessage;
+  /** The provider has given a sign of life. */
+  readonly moved: () => void;
 }
 
 export function modelFailure(cause: unknown): ModelOutcome {
@@ -64,17 +92,23 @@ export function modelFailure(cause: unknown): ModelOutcome {
   };
 }
 
-async function readReply(call: ModelCall, asked: ModelRequest, live: LiveMessage): Promise<Reply> {
+async function readReply(call: ModelCall, asked: ModelRequest, { live, moved }: Listening): Promise<Reply> {
   const { controller, stage } = call;
   const request = await transformed(asked, stage.plugins);
   const assembly = openAssembly(placeOf(call));
+  moved();
   for await (const part of stage.boundAgent.model.call(request, controller.signal)) {
+    moved();
     const problem = assembly.add(part);
     if (problem) throw malformed(call, problem);
     if (part.type !== "tool-call" && part.type !== "ping" && part.type !== "finish") tell(call, part, live);
   }
   const reply = assembly.end();
   if (typeof reply === "string") throw malformed(call, reply);
+  if (isEmpty(reply)) {
+    const { provider, model } = stage.boundAgent.model.description;
+    throw new HoldfastError("model-empty", `${provider}/${model} answered with neither text nor a call`);
+  }
   return reply;
 }
 

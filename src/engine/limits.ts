@@ -3,6 +3,8 @@
 export interface EngineLimits {
   /** A model call without an end is given up after this. */
   readonly modelTimeoutMs: number;
+  /** A model call that gives no sign of life for so long is given up. */
+  readonly modelIdleMs: number;
   readonly modelAttempts: number;
   /** Attempts of one tool call that plugins may ask for. */
   readonly callAttempts: number;
@@ -30,6 +32,7 @@ export interface EngineLimits {
 
 export const defaultLimits: EngineLimits = {
   modelTimeoutMs: 300_000,
+  modelIdleMs: 120_000,
   modelAttempts: 5,
   callAttempts: 16,
   phaseTimeoutMs: 30_000,

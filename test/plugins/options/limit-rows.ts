@@ -127,6 +127,11 @@ export const limitRows: Rows = {
     {},
     { modelTimeoutMs: 1_000 },
   ),
+  "limits.modelIdleMs": row(
+    (limits: Limits) => withLimits(limits, { model: silentModel(), during: thenCancelled(2_000) }),
+    {},
+    { modelIdleMs: 1_000 },
+  ),
   "limits.modelAttempts": row((limits: Limits) => asking(limits, [busy, busy, "Done."]), {}, { modelAttempts: 2 }),
   "limits.callAttempts": row(retrying, {}, { callAttempts: 2 }),
   "limits.phaseTimeoutMs": row(hanging, {}, { phaseTimeoutMs: 1_000 }),

@@ -118,7 +118,7 @@ test.each([{ onText: "done" }, { onText: "D.NE" }, { onText: { regex: "^DONE" } 
 );
 
 test("only what the model says counts: not its reasoning, not results, not what it was told", async () => {
-  const tricky = [{ reasoning: "DONE?", text: "Hm.", calls: [{ tool: "fail", input: { at: 7 } }] }, { text: "" }];
+  const tricky = [{ reasoning: "DONE?", text: "Hm.", calls: [{ tool: "fail", input: { at: 7 } }] }, { text: "Well." }];
   const { result } = await play({ onText: { regex: "DONE|no 7|Go" } }, tricky);
   expect(result.outcome).toBe("completed");
 });
