@@ -48,8 +48,10 @@ test("O2 the model is shown what is wrong and repairs it on the second try", asy
 
 test.each([0, 1, 3])("O2 with %i repairs the model is asked so often again, and no more", async (repairs) => {
   const answers = [...Array.from({ length: repairs + 1 }, () => bad), good];
-  const { result, reports } = await play(support(answers, { repairs }));
+  const { result, reports, messages } = await play(support(answers, { repairs }));
   expect(reports).toHaveLength(repairs + 1);
+  const shown = messages.filter((message) => JSON.stringify(message).includes("Your answer does not fit"));
+  expect(shown).toHaveLength(repairs);
   expect(result).toMatchObject({ outcome: "failed", error: { code: "output-invalid" }, steps: repairs + 1 });
   expect(JSON.stringify(result)).toContain("cents");
   expect(result).not.toHaveProperty("output");
