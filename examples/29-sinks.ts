@@ -1,5 +1,5 @@
 // The output and the end of each run are told to sinks: again with the same key while a sink is down, and as evidence when it never takes them.
-// expect: crm has note "Order 42 is on its way." by attempt 2; 1 letter is dead: no such customer
+// expect: crm has note "Order 42 is on its way." by attempt 2; 1 letter was dead: no such customer; told again, crm has the end
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +10,8 @@ import { z } from "zod";
 
 const path = join(mkdtempSync(join(tmpdir(), "holdfast-")), "ended.jsonl");
 const notes = new Map<string, string>();
+const customers = new Set<string>();
+const ended = new Set<string>();
 
 // #region agent
 const support = agent({
@@ -26,7 +28,8 @@ const crm: Sink = {
   timeoutMs: 10_000,
   deliver: async (message, { key, attempt, signal }) => {
     if (message.type === "output") return saveNote(key, message.output as { note: string }, { attempt, signal });
-    throw new SinkRefusal("no such customer"); // never again; any other throw means later
+    if (!customers.has("ada")) throw new SinkRefusal("no such customer"); // never again; any other throw means later
+    ended.add(message.run);
   },
 };
 // #endregion sink
@@ -53,5 +56,11 @@ while (notes.size === 0 || readFileSync(path, "utf8").split("\n").length < 3) aw
 const dead = (await run.evidence()).filter(({ kind }) => kind === "dead-delivery");
 // #endregion evidence
 
+customers.add("ada");
+// #region retell
+const again = await run.retell({ sink: "crm", by: "ana@example.com" }); // 1: on its way, under its own key
+// #endregion retell
+while (ended.size < again) await delay(50);
+
 const why = dead.map(({ body }) => (body as { error: string }).error);
-console.log(`crm has note ${[...notes.values()]}; ${dead.length} letter is dead: ${why}`);
+console.log(`crm has note ${[...notes.values()]}; ${dead.length} letter was dead: ${why}; told again, crm has the end`);

@@ -87,6 +87,7 @@ export type {
   ListRuns,
   ListTickets,
   PruneOptions,
+  RetellOptions,
   Run,
   RunResult,
   Runs,

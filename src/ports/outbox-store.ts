@@ -10,6 +10,8 @@
  *    the lease changes nothing.
  * O4 What is given up leaves the outbox and becomes evidence of its source run, in one transaction.
  * O5 Erasing a run takes its deliveries along; pruning leaves a run alone while it has any.
+ * O6 What a sink was to be told and was given up may be put back, once for each time it was given up: under its own key, due
+ *    at once, its attempts counted anew. Evidence says by whom, in the same transaction.
  */
 import type { OutsideFact } from "../domain/entry.ts";
 import type { RunId, Scope } from "../domain/ids.ts";
@@ -74,6 +76,14 @@ export type DeliveryEnd = DeliveryKey & { readonly attempt: number } & (
     | { readonly how: "dead"; readonly error: string }
   );
 
+export interface ReviveRequest {
+  readonly scope: Scope;
+  readonly run: RunId;
+  /** Of this sink only. */
+  readonly sink?: string;
+  readonly by: string;
+}
+
 export interface OutboxStore {
   takeDeliveries(request: TakeDeliveries): Promise<readonly TakenDelivery[]>;
   /** False when nothing was changed (O3). */
@@ -82,6 +92,8 @@ export interface OutboxStore {
   nextDelivery(lane: Lane): Promise<number | undefined>;
   /** Scopes in which something of the lane is left, by name: for workers that serve them all. Costs what it answers. */
   deliveryScopes(request: DeliveryScopesRequest): Promise<readonly Scope[]>;
+  /** Answers how many were put back (O6). */
+  reviveDeliveries(request: ReviveRequest): Promise<number>;
   /** What a run has caused and nobody has got yet, in the order it was written. */
   deliveries(source: { readonly scope: Scope; readonly run: RunId }): Promise<readonly PendingDelivery[]>;
 }

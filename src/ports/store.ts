@@ -292,7 +292,7 @@ export interface Snapshot {
 }
 
 export interface Evidence extends RunKey {
-  readonly kind: "late-result" | "late-decision" | "dead-delivery";
+  readonly kind: "late-result" | "late-decision" | "dead-delivery" | "delivery-revived";
   readonly body: JsonValue;
 }
 

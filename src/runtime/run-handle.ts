@@ -9,12 +9,12 @@ import { loadState } from "../engine/load.ts";
 import type { RunKey, RunRow } from "../ports/store.ts";
 import { anyone, checkAct } from "./act-options.ts";
 import { asAllowed } from "./content-access.ts";
-import { type Desk, surely } from "./desk.ts";
+import { type Desk, surely, written } from "./desk.ts";
 import { isIdle } from "./idle.ts";
 import { post } from "./outside-door.ts";
 import { noSuchRun } from "./refusals.ts";
 import { outputOf, readResult } from "./run-result.ts";
-import type { ActOptions, Idle, Run, RunResult, WaitOptions, WatchOptions } from "./runtime.ts";
+import type { ActOptions, Idle, RetellOptions, Run, RunResult, WaitOptions, WatchOptions } from "./runtime.ts";
 import { sendInput } from "./sent-input.ts";
 import { runSource } from "./sources.ts";
 import { runState } from "./state.ts";
@@ -56,6 +56,12 @@ export function createRunHandle(id: RunId, desk: Desk, hub: WatchHub): Run<strin
     async evidence() {
       await rowOf(held);
       return desk.store.evidence(held.key);
+    },
+    async retell(options = {}) {
+      const { by = anyone, sink } = checkRetell(options, id);
+      await rowOf(held);
+      const request = { ...held.key, by, ...(sink === undefined ? {} : { sink }) };
+      return written(`Telling again of run ${id}`, desk, () => desk.store.reviveDeliveries(request));
     },
     async send(input, options = {}) {
       await rowOf(held);
@@ -125,6 +131,15 @@ function checkWait(options: WaitOptions, key: RunKey): void {
   const problems = new Problems(options, ["signal"]);
   problems.optional("signal", (signal) => signal instanceof AbortSignal, "must be an AbortSignal");
   problems.refuse("invalid-options", `Run ${key.run} cannot be awaited like this`);
+}
+
+function checkRetell(options: RetellOptions, run: RunId): RetellOptions {
+  const problems = new Problems(options, ["sink", "by"]);
+  for (const name of ["sink", "by"]) {
+    problems.optional(name, (text) => typeof text === "string" && text !== "", "must be a non-empty string");
+  }
+  problems.refuse("invalid-options", `Run ${run} cannot be told again like this`);
+  return options;
 }
 
 export function checkWatch(options: WatchOptions, known: readonly string[]): WatchOptions {

@@ -129,8 +129,20 @@ export interface Run<Output = string> {
   send(input: StartInput, options?: ActOptions): Promise<SentInput>;
   /** What was learned about it after its end, or could not be delivered; the oldest first. */
   evidence(): Promise<readonly EvidenceRow[]>;
+  /**
+   * Tells sinks once more what was given up: each message under its own key, once for each time it was given up. Answers how
+   * many are on their way; where the first answer was lost, fewer than there are.
+   */
+  retell(options?: RetellOptions): Promise<number>;
   /** The run stops at its next quiet moment and waits on a pause ticket. */
   pause(options?: ActOptions & { readonly reason?: string }): Promise<void>;
+}
+
+export interface RetellOptions {
+  /** Only what this sink was to be told. */
+  readonly sink?: string;
+  /** Who wants it; recorded. */
+  readonly by?: string;
 }
 
 export interface CancelReceipt<Output = string> {

@@ -185,6 +185,7 @@ function lasting({ id }: Ref, current: (run: Ref) => Run): Run {
     terminalEvent: () => current(run).terminalEvent(),
     state: (options) => current(run).state(options),
     evidence: () => current(run).evidence(),
+    retell: (options) => current(run).retell(options),
     send: (input, options) => current(run).send(input, options),
   };
 }

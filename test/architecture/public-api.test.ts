@@ -107,6 +107,7 @@ const surface = {
       "Reconciled",
       "RedactOptions",
       "ReplyView",
+      "RetellOptions",
       "RetentionPolicy",
       "Run",
       "RunEvent",

@@ -17,7 +17,7 @@ import { deleteThread, eraseRun, prune } from "./erasure.ts";
 import { dueNow } from "./figures.ts";
 import { changeThread, countRuns, runs, threadRow, threadState, threads } from "./lists.ts";
 import { messages, readThread } from "./messages.ts";
-import { deliveries, deliveryScopes, endDelivery, nextDelivery, takeDeliveries } from "./outbox.ts";
+import { deliveries, deliveryScopes, endDelivery, nextDelivery, reviveDeliveries, takeDeliveries } from "./outbox.ts";
 import { post } from "./post.ts";
 import { readAll, runRow, tickets } from "./reads.ts";
 import { announce, unserved } from "./workers.ts";
@@ -87,6 +87,7 @@ function createMemoryStore(data: MemoryData, { clock }: StoreDeps): Store {
     takeDeliveries: (request) => within(request.scope, (scope, now) => takeDeliveries(scope, request, now)),
     endDelivery: (end) => within(end.scope, (scope, now) => endDelivery(scope, end, now)),
     nextDelivery: (lane) => within(lane.scope, (scope) => nextDelivery(scope, lane)),
+    reviveDeliveries: (request) => within(request.scope, (scope, now) => reviveDeliveries(scope, request, now)),
     deliveryScopes: (request) => overall(() => deliveryScopes(data, request)),
     deliveries: (source) => within(source.scope, (scope) => deliveries(scope, source)),
     putContent: (given) => within(given.scope, (scope, now) => putContent(scope, given, now)),

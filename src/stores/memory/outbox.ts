@@ -7,11 +7,12 @@ import type {
   DeliveryScopesRequest,
   Lane,
   PendingDelivery,
+  ReviveRequest,
   TakeDeliveries,
   TakenDelivery,
 } from "../../ports/outbox-store.ts";
 import type { RunKey } from "../../ports/store.ts";
-import { deadBody, laneName, laneOf, mostDeliveries } from "../shared/outbox-rows.ts";
+import { deadBody, laneName, laneOf, mostDeliveries, revivable, revivedBody } from "../shared/outbox-rows.ts";
 import type { MemoryData, MemoryDelivery, MemoryRun, ScopeData } from "./data.ts";
 
 export interface Caused {
@@ -64,6 +65,18 @@ export function endDelivery(scope: ScopeData, end: DeliveryEnd, now: number): bo
     default:
       return end satisfies never;
   }
+}
+
+/** O6. */
+export function reviveDeliveries(scope: ScopeData, request: ReviveRequest, now: number): number {
+  const run = scope.runs.get(request.run);
+  const dead = run ? revivable(run.evidence, request) : [];
+  for (const each of dead) {
+    if (!run) continue;
+    scope.outbox.add({ run, ...each, due: now, attempts: 0, error: undefined });
+    run.evidence.push({ kind: "delivery-revived", at: now, body: revivedBody(each, request) });
+  }
+  return dead.length;
 }
 
 export function nextDelivery(scope: ScopeData, lane: Lane): number | undefined {

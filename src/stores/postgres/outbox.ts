@@ -7,6 +7,7 @@ import type {
   Lane,
   OutboxStore,
   PendingDelivery,
+  ReviveRequest,
   TakeDeliveries,
   TakenDelivery,
 } from "../../ports/outbox-store.ts";
@@ -18,11 +19,14 @@ import {
   mostDeliveries,
   type OutboxRow,
   pendingFrom,
+  revivable,
+  revivedBody,
   takenFrom,
 } from "../shared/outbox-rows.ts";
 import { type Access, storeTime, type Tx } from "./access.ts";
 import type { Queries } from "./database.ts";
 import { type Calls, type Job, keyOf } from "./jobs.ts";
+import { readEvidence } from "./reads.ts";
 import { columnsOf, type TakenCommit } from "./ticket-rows.ts";
 
 export function outboxOf(access: Access, { write, read }: Calls): OutboxStore {
@@ -31,6 +35,7 @@ export function outboxOf(access: Access, { write, read }: Calls): OutboxStore {
     endDelivery: (end) => write(() => endDeliveryJob(access, end)),
     nextDelivery: (lane) => read((db) => nextDelivery(db, lane)),
     deliveryScopes: (request) => read((db) => deliveryScopes(db, request)),
+    reviveDeliveries: (request) => write(() => reviveJob(access, request)),
     deliveries: (source) => read((db) => readDeliveries(db, source)),
   };
 }
@@ -102,7 +107,7 @@ function endDeliveryJob(access: Access, end: DeliveryEnd): Job<boolean> {
 
 const removeDead = `DELETE FROM hf.outbox WHERE ${thisOne} AND attempts = $5 RETURNING run, body`;
 const insertEvidence = `INSERT INTO hf.evidence (run, kind, time, body)
-  VALUES ($1, 'dead-delivery', ${storeTime("$2")}, $3)`;
+  VALUES ($1, $4, ${storeTime("$2")}, $3)`;
 
 async function giveUp(tx: Tx, access: Access, end: DeliveryEnd & { readonly how: "dead" }): Promise<boolean> {
   const { scope, run, seq, index, attempt, error } = end;
@@ -110,8 +115,31 @@ async function giveUp(tx: Tx, access: Access, end: DeliveryEnd & { readonly how:
   if (!row) return false;
   const delivery = JSON.parse(row.body) as Delivery;
   const body = JSON.stringify(deadBody({ seq, index, delivery, attempts: attempt }, error));
-  await tx.run(insertEvidence, [row.run, access.time(), body]);
+  await tx.run(insertEvidence, [row.run, access.time(), body, "dead-delivery"]);
   return true;
+}
+
+const findRun = "SELECT no FROM hf.runs WHERE scope = $1 AND id = $2";
+const insertRevived = `INSERT INTO hf.outbox (run, seq, idx, scope, lane, due, attempts, body)
+  VALUES ($1, $2, $3, $4, $5, ${storeTime("$6")}, 0, $7)`;
+
+/** O6: the run is held, so that two who ask at once put nothing back twice. */
+function reviveJob(access: Access, request: ReviveRequest): Job<number> {
+  const { scope } = request;
+  const write = async (tx: Tx): Promise<number> => {
+    const run = await tx.get<{ no: number }>(findRun, [scope, request.run]);
+    const dead = run ? revivable(await readEvidence(tx, request), request) : [];
+    for (const each of dead) {
+      if (!run) continue;
+      const { seq, index, delivery } = each;
+      const row = [run.no, seq, index, scope, laneOf(delivery), access.time(), JSON.stringify(delivery)];
+      await tx.run(insertRevived, row);
+      const body = JSON.stringify(revivedBody(each, request));
+      await tx.run(insertEvidence, [run.no, access.time(), body, "delivery-revived"]);
+    }
+    return dead.length;
+  };
+  return { scope, keys: [keyOf(request)], bytes: 0, needs: { runs: [request] }, write };
 }
 
 const findNext = "SELECT due FROM hf.outbox WHERE scope = $1 AND lane = $2 ORDER BY due LIMIT 1";

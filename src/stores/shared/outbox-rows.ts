@@ -1,7 +1,15 @@
 /** How a delivery is kept in a row, and what is left of one that is given up. */
 import type { RunId, Scope } from "../../domain/ids.ts";
 import type { JsonValue } from "../../domain/json.ts";
-import type { Delivery, DeliveryKey, Lane, PendingDelivery, TakenDelivery } from "../../ports/outbox-store.ts";
+import type {
+  Delivery,
+  DeliveryKey,
+  Lane,
+  PendingDelivery,
+  ReviveRequest,
+  TakenDelivery,
+} from "../../ports/outbox-store.ts";
+import type { EvidenceRow } from "../../ports/store.ts";
 
 /** Most that is read of one run at once. */
 export const mostDeliveries = 10_000;
@@ -45,4 +53,26 @@ export function deadBody(
 ): JsonValue {
   const { seq, index, delivery, attempts } = dead;
   return { seq, index, delivery: delivery as unknown as JsonValue, attempts, error };
+}
+
+export type DeadDelivery = Pick<PendingDelivery, "seq" | "index"> & {
+  readonly delivery: Extract<Delivery, { to: "sink" }>;
+};
+
+/** O6: what was given up and not put back since, from all evidence of its run, the oldest first. */
+export function revivable(evidence: readonly EvidenceRow[], { sink }: ReviveRequest): readonly DeadDelivery[] {
+  const dead = new Map<string, DeadDelivery>();
+  for (const { kind, body } of evidence) {
+    if (kind !== "dead-delivery" && kind !== "delivery-revived") continue;
+    const { seq, index, delivery } = body as unknown as Pick<PendingDelivery, "seq" | "index" | "delivery">;
+    const place = `${seq}.${index}`;
+    if (kind === "delivery-revived") dead.delete(place);
+    else if (delivery.to === "sink") dead.set(place, { seq, index, delivery });
+  }
+  return [...dead.values()].filter(({ delivery }) => sink === undefined || delivery.sink === sink);
+}
+
+/** The body of the evidence "delivery-revived". */
+export function revivedBody({ seq, index, delivery }: DeadDelivery, { by }: ReviveRequest): JsonValue {
+  return { seq, index, sink: delivery.sink, by };
 }

@@ -7,6 +7,7 @@ import type {
   Lane,
   OutboxStore,
   PendingDelivery,
+  ReviveRequest,
   TakeDeliveries,
   TakenDelivery,
 } from "../../ports/outbox-store.ts";
@@ -18,12 +19,15 @@ import {
   mostDeliveries,
   type OutboxRow,
   pendingFrom,
+  revivable,
+  revivedBody,
   takenFrom,
 } from "../shared/outbox-rows.ts";
 import type { Access } from "./access.ts";
 import type { Connection } from "./database.ts";
 import type { Calls, Job } from "./group.ts";
 import type { Place } from "./places.ts";
+import { readEvidence } from "./reads.ts";
 
 export function outboxOf(access: Access, { write, read }: Calls): OutboxStore {
   return {
@@ -31,6 +35,7 @@ export function outboxOf(access: Access, { write, read }: Calls): OutboxStore {
     endDelivery: (end) => write(() => endDeliveryJob(access, end)),
     nextDelivery: (lane) => read(() => nextDelivery(access.db, lane)),
     deliveryScopes: (request) => read(() => deliveryScopes(access.db, request)),
+    reviveDeliveries: (request) => write(() => reviveJob(access, request)),
     deliveries: (source) => read(() => readDeliveries(access.db, source)),
   };
 }
@@ -81,7 +86,7 @@ const thisOne = "run = (SELECT no FROM runs WHERE scope = ?1 AND id = ?2) AND se
 const remove = `DELETE FROM outbox WHERE ${thisOne}`;
 const putOff = `UPDATE outbox SET due = ?6, error = ?7 WHERE ${thisOne} AND attempts = ?5`;
 const findDead = `SELECT run, body FROM outbox WHERE ${thisOne} AND attempts = ?5`;
-const insertEvidence = "INSERT INTO evidence (run, kind, time, body) VALUES (?, 'dead-delivery', ?, ?)";
+const insertEvidence = "INSERT INTO evidence (run, kind, time, body) VALUES (?, ?, ?, ?)";
 
 function endDeliveryJob({ db, now }: Access, end: DeliveryEnd): Job<boolean> {
   const key = [end.scope, end.run, end.seq, end.index] as const;
@@ -102,13 +107,32 @@ function endDeliveryJob({ db, now }: Access, end: DeliveryEnd): Job<boolean> {
           if (!row) return false;
           const delivery = JSON.parse(row.body) as Delivery;
           const body = deadBody({ seq: end.seq, index: end.index, delivery, attempts: end.attempt }, end.error);
-          db.run(insertEvidence, row.run, now(), JSON.stringify(body));
+          db.run(insertEvidence, row.run, "dead-delivery", now(), JSON.stringify(body));
           return db.run(remove, ...key) === 1;
         },
       };
     default:
       return end satisfies never;
   }
+}
+
+const findRun = "SELECT no FROM runs WHERE scope = ? AND id = ?";
+
+/** O6: read and written in one transaction, so that two who ask at once put nothing back twice. */
+function reviveJob({ db, now }: Access, request: ReviveRequest): Job<number> {
+  const write = (): number => {
+    const run = db.get<{ no: number }>(findRun, request.scope, request.run);
+    const dead = run ? revivable(readEvidence(db, request), request) : [];
+    for (const each of dead) {
+      if (!run) continue;
+      const { seq, index, delivery } = each;
+      const body = JSON.stringify(delivery);
+      db.run(insertDelivery, run.no, seq, index, request.scope, laneOf(delivery), now(), body);
+      db.run(insertEvidence, run.no, "delivery-revived", now(), JSON.stringify(revivedBody(each, request)));
+    }
+    return dead.length;
+  };
+  return { bytes: 0, write };
 }
 
 export const findNextDelivery = "SELECT min(due) AS due FROM outbox INDEXED BY outbox_due WHERE scope = ? AND lane = ?";

@@ -76,6 +76,8 @@ export async function callOf(command: Exclude<Command, { do: "advance" }>, world
       const end = await endOf(command, seen.key, world);
       return (store) => store.endDelivery(end);
     }
+    case "revive-deliveries":
+      return (store) => store.reviveDeliveries({ ...seen.key, by: "ana" });
     case "erase":
       return (store) => store.eraseRun(seen.key);
     default:

@@ -96,6 +96,7 @@ export type Command =
       /** Added to the attempt. */
       readonly attempt: number;
     })
+  | (Target & { readonly do: "revive-deliveries" })
   | (Fenced & { readonly do: "release" })
   | (Target & { readonly do: "renew"; readonly epoch: number })
   | (Target & {
@@ -228,7 +229,8 @@ function drawDelivery(draw: Draw, target: Target): Command {
   if (draw(2) === 0) {
     return { do: "take-deliveries", scope: target.scope, limit: 1 + draw(3), sink: draw(4) === 0 };
   }
-  const how = pickOf(draw, ["delivered", "put-off", "dead"] as const);
+  const how = pickOf(draw, ["delivered", "put-off", "dead", "revived"] as const);
+  if (how === "revived") return { do: "revive-deliveries", ...target };
   return { do: "end-delivery", ...target, pick: draw(3), how, attempt: draw(5) === 0 ? -1 : 0 };
 }
 

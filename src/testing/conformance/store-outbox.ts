@@ -171,6 +171,39 @@ export const outbox: Record<string, StoreCheck> = {
     assert.equal(await store.endDelivery(endOf(taken, "dead")), false);
   }),
 
+  "O6 what was given up for a sink may be put back once, under its key, and evidence says by whom": checked(
+    async ({ store, clock, reopen }) => {
+      const claim = await startedRun(store, "r1");
+      const toSinks = ["s", "t"].map((sink) => ({ to: "sink", sink, body: { sink } }) as const);
+      await write(store, claim, { entries: [stepped(1)], after: 2, deliveries: [...toSinks, deliveryTo("x", "i1")] });
+      for (const lane of [{ sink: "s" }, { sink: "t" }, {}]) {
+        await store.endDelivery(endOf((await take(store, lane))[0], "dead"));
+      }
+      clock.advance(7);
+      const request = { ...keyOf("r1"), by: "ana" };
+      assert.equal(await store.reviveDeliveries({ ...request, scope: scopeB }), 0);
+      assert.equal(await store.reviveDeliveries({ ...request, sink: "none" }), 0);
+      const both = await Promise.all([1, 2].map(() => store.reviveDeliveries({ ...request, sink: "s" })));
+      assert.deepEqual(both.sort(), [0, 1]);
+      const again = await reopen();
+      assert.deepEqual(await again.deliveries(keyOf("r1")), [
+        { ...keyOf("r1"), seq: 3, index: 0, delivery: toSinks[0], due: 1_007, attempts: 0 },
+      ]);
+      assert.deepEqual((await again.evidence(keyOf("r1"))).at(-1), {
+        kind: "delivery-revived",
+        at: 1_007,
+        body: { seq: 3, index: 0, sink: "s", by: "ana" },
+      });
+      const [taken] = await take(again, { sink: "s" });
+      await again.endDelivery(endOf(taken, "delivered"));
+      assert.equal(await again.reviveDeliveries({ ...request, sink: "s" }), 0);
+      // The rest; what was for a run is not among it.
+      assert.equal(await again.reviveDeliveries(request), 1);
+      await again.endDelivery(endOf((await take(again, { sink: "t" }))[0], "dead"));
+      assert.equal(await again.reviveDeliveries(request), 1); // it was given up a second time
+    },
+  ),
+
   "O5 an erased run takes its deliveries along, also those that someone carries": checked(async ({ store }) => {
     const claim = await startedRun(store, "r1");
     const deliveries = [deliveryTo("x", "i1"), deliveryTo("x", "i2")];
