@@ -67,6 +67,7 @@ interface Trying {
 
 async function tryCall(trying: Trying): Promise<ToldResult<McpResult>> {
   const { call, wire } = trying;
+  let wasForgotten = false;
   for (let tries = 1; ; tries += 1) {
     const opened = await connected(trying);
     const end = (await unseen(opened, trying)) ?? (await attempt(opened, call, wire));
@@ -77,8 +78,10 @@ async function tryCall(trying: Trying): Promise<ToldResult<McpResult>> {
       case "refused":
         throw notRun(call, wire, end.why);
       case "unsent":
+      case "forgotten": // once: whoever forgets us twice is not asked a third time
         wire.connection.drop(opened, wire.hiding.words(end.why));
-        if (tries >= mostTries) throw notRun(call, wire, end.why);
+        if (tries >= mostTries || (end.kind === "forgotten" && wasForgotten)) throw notRun(call, wire, end.why);
+        wasForgotten ||= end.kind === "forgotten";
         break;
       case "open": // Q1
         if (call.effect === "once" || call.context.signal.aborted || tries >= mostTries)

@@ -8,8 +8,10 @@ import { ProtocolError, SdkHttpError } from "@modelcontextprotocol/client";
 import { messageOf } from "../../domain/json.ts";
 
 export type CallEnd =
-  /** The server was not reached, or has forgotten us: the same call may be sent again, over another connection. */
+  /** It has not left this process, or no connection came about: it may be sent over another one. */
   | { readonly kind: "unsent"; readonly why: string }
+  /** The server says that it does not know our session: by the protocol, begin another one and ask again. */
+  | { readonly kind: "forgotten"; readonly why: string }
   | { readonly kind: "refused"; readonly why: string }
   | { readonly kind: "open"; readonly why: string };
 
@@ -31,7 +33,7 @@ export function endOfCall({ cause, sent, hasSession }: Ended): CallEnd {
   const why = messageOf(cause);
   if (!sent) return { kind: "unsent", why };
   const status = statusOf(cause);
-  if (status !== undefined && hasSession && forgotten.includes(status)) return { kind: "unsent", why };
+  if (status !== undefined && hasSession && forgotten.includes(status)) return { kind: "forgotten", why };
   if (status !== undefined && refusedStatuses.includes(status)) {
     return { kind: "refused", why: `the server refused it (HTTP ${status})` };
   }

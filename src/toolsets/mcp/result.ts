@@ -29,15 +29,21 @@ interface Reading {
   readonly clean: (text: string) => string;
 }
 
+const mostParts = 200;
+
 export function readResult(answer: unknown, reading: Reading): ToldResult<McpResult> {
   const { content, structuredContent, isError } = (answer ?? {}) as Record<string, unknown>;
   const room = { left: reading.maxBytes };
   const structured: Partial<Structured> =
     structuredContent === undefined ? {} : readStructured(structuredContent, reading, room);
   const given: readonly unknown[] = Array.isArray(content) ? content : [];
-  const parts = given.map((part) => readPart(part, reading.clean));
+  const parts = given.slice(0, mostParts).map((part) => readPart(part, reading.clean));
+  const more = given.length - parts.length;
   const kept = parts.map((part) => within(part, room));
-  const left: readonly McpPart[] = structured.leftOut ? [structured.leftOut] : [];
+  const left: readonly McpPart[] = [
+    ...(structured.leftOut ? [structured.leftOut] : []),
+    ...(more > 0 ? [{ type: "left-out" as const, what: `${more} more parts`, bytes: 0 }] : []),
+  ];
   const result: McpResult = {
     content: [...kept, ...left],
     ...(structured.value !== undefined ? { structured: structured.value } : {}),
