@@ -12,11 +12,11 @@ const protocols = {
 
 describe.each(kinds)("%s", (kind) => {
   test("gives tools that run, say how far they are, are cancelled, and fail in words", async () => {
-    const { server, log, count } = await world(kind);
+    const { server, log, count } = await world(kind, { roots: ["/srv/files", "file:///srv/more"] });
     const tools = await server.connect();
     expect(server.status()).toMatchObject({ state: "connected", protocol: protocols[kind], changed: [] });
     expect(tools.map(({ spec }) => spec.name).sort()).toEqual(
-      ["add", "crash", "env", "fail", "picture", "work"].map((name) => `w__${name}`),
+      ["add", "crash", "env", "fail", "picture", "roots", "work"].map((name) => `w__${name}`),
     );
     expect(new Set(tools.map(({ spec }) => spec.effect))).toEqual(new Set(["once"]));
 
@@ -43,6 +43,7 @@ describe.each(kinds)("%s", (kind) => {
       value: { content: [{ type: "image", mediaType: "image/png" }] },
       say: "(image image/png, 9 bytes, not shown)",
     });
+    expect(await call(toolOf(tools, "roots"), {})).toMatchObject({ say: "file:///srv/files file:///srv/more" });
     expect(await server.resources()).toMatchObject([{ uri: "notes://today", mediaType: "text/plain" }]);
     expect(await server.readResource("notes://today")).toMatchObject({
       content: [{ type: "resource", text: "Buy milk" }],
@@ -78,14 +79,16 @@ test("a server that says that its tools have changed is believed at once, withou
   expect(count("add")).toBe(1);
 });
 
-test("a call waits for a server that is down, is sent when it is back, and is given up unsent when it is not", async () => {
-  const { server, kill, restart, count } = await world("http-now", { limits: { waitMs: 400 } });
-  const tools = await server.connect();
+test("a call waits for a server that is down and is sent when it is back; one that may not wait is given up unsent", async () => {
+  const { server, another, kill, restart, count } = await world("http-now", { limits: { waitMs: 30_000 } });
+  const hasty = another({ limits: { waitMs: 50 } });
+  const [tools, hastyTools] = [await server.connect(), await hasty.connect()];
   await kill();
-  const unsent = await end(call(toolOf(tools, "add"), { a: 1, b: 1 }));
+  const waiting = end(call(toolOf(tools, "add"), { a: 2, b: 2 }));
+  const unsent = await end(call(toolOf(hastyTools, "add"), { a: 1, b: 1 }));
   expect(unsent).toMatchObject({ kind: "failure", said: expect.stringContaining("is not connected") });
   await restart();
-  expect(await end(call(toolOf(tools, "add"), { a: 2, b: 2 }))).toEqual({ kind: "value", said: "4" });
+  expect(await waiting).toEqual({ kind: "value", said: "4" });
   expect(count("add")).toBe(1);
 });
 

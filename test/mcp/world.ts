@@ -18,6 +18,8 @@ export function script(name: string): string {
 
 export interface World {
   readonly server: McpServer;
+  /** The same server as another process would have it. */
+  another(options?: Partial<McpServerOptions>): McpServer;
   readonly changeFile: string;
   /** What the server itself has written down. */
   log(): readonly string[];
@@ -45,13 +47,16 @@ export async function world(kind: Kind, options: Partial<McpServerOptions> = {})
   const where = http
     ? { http: { url: `http://127.0.0.1:${http.port}/mcp` } }
     : { stdio: { command: process.execPath, args: [script(kind)], env } };
-  const server = mcpServer({ name: "w", ...where, ...options, limits });
-  onTestFinished(async () => {
-    await server.close();
-    http?.child.kill("SIGKILL");
-  });
+  const another = (changed: Partial<McpServerOptions> = {}): McpServer => {
+    const server = mcpServer({ name: "w", ...where, ...options, ...changed, limits: { ...limits, ...changed.limits } });
+    onTestFinished(() => server.close());
+    return server;
+  };
+  const server = another();
+  onTestFinished(() => void http?.child.kill("SIGKILL"));
   return {
     server,
+    another,
     changeFile,
     log,
     count: (start) => log().filter((line) => line.startsWith(start)).length,

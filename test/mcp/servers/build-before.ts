@@ -27,6 +27,10 @@ export function buildBefore(): McpServer {
   server.registerTool("fail", { description: "Fails" }, () => fail());
   server.registerTool("env", { description: "Its environment" }, () => environment());
   server.registerTool("picture", { description: "A picture" }, () => picture());
+  server.registerTool("roots", { description: "Where it may work" }, async () => {
+    const { roots } = await server.server.listRoots();
+    return { content: [{ type: "text" as const, text: roots.map(({ uri }) => uri).join(" ") }] };
+  });
   server.registerResource("notes", "notes://today", { description: "Notes", mimeType: "text/plain" }, (uri) => {
     log("read notes");
     return { contents: [{ uri: uri.href, mimeType: "text/plain", text: "Buy milk" }] };

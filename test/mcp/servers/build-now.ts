@@ -1,6 +1,6 @@
 /** A server on the current package. */
 import { watchFile } from "node:fs";
-import { McpServer, type ServerContext } from "@modelcontextprotocol/server";
+import { inputRequired, McpServer, type ServerContext } from "@modelcontextprotocol/server";
 import { add, addDescription, crash, type Doing, environment, fail, inputs, log, picture, work } from "./world.ts";
 
 function doing(context: ServerContext): Doing {
@@ -43,6 +43,12 @@ export function buildNow(changeFile?: string): McpServer {
   );
   server.registerTool("env", { description: "Its environment", inputSchema: inputs.none }, () => environment());
   server.registerTool("picture", { description: "A picture", inputSchema: inputs.none }, () => picture());
+  server.registerTool("roots", { description: "Where it may work", inputSchema: inputs.none }, (_input, context) => {
+    const { inputResponses } = context.mcpReq;
+    if (!inputResponses) return inputRequired({ inputRequests: { roots: inputRequired.listRoots() } });
+    const { roots } = inputResponses.roots as { roots: { uri: string }[] };
+    return { content: [{ type: "text" as const, text: roots.map(({ uri }) => uri).join(" ") }] };
+  });
   server.registerResource("notes", "notes://today", { description: "Notes", mimeType: "text/plain" }, (uri) => {
     log("read notes");
     return { contents: [{ uri: uri.href, mimeType: "text/plain", text: "Buy milk" }] };

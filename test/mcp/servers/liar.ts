@@ -72,6 +72,9 @@ const answers: Readonly<Record<string, (id: unknown) => void>> = {
           say({ method: "notifications/tools/list_changed" });
         }
         return;
+      case "slow":
+        setTimeout(() => answer(id, { content: [{ type: "text", text: "late" }] }), 300);
+        return;
       case "half":
         process.stdout.write('{"jsonrpc":"2.0","id":');
         process.exit(1);
