@@ -41,34 +41,43 @@ export async function callModel(call: ModelCall): Promise<ModelOutcome> {
 async function attempt(call: ModelCall, request: ModelRequest): Promise<ModelOutcome> {
   const { order, controller, stage } = call;
   const live = stage.live.begin({ ...placeOf(call), attempt: order.attempt }, replyId(placeOf(call).run, order.step));
-  const within = await settleWithin(readWatched(call, request, live), order.timeoutMs, stage);
+  const silence: Silence = { error: undefined };
+  const within = await settleWithin(readWatched(call, request, { live, silence }), order.timeoutMs, stage);
   // What was stopped may be answered all the same; its message comes whole then, if it still counts.
   if (within.kind === "value" && !controller.signal.aborted) live.end();
   else live.retract();
   if (within.kind === "value") return { kind: "reply", ...within.value };
-  if (within.kind === "threw") return wasStopped(call, within.cause) ? { kind: "aborted" } : modelFailure(within.cause);
+  if (within.kind === "threw") {
+    const wasStopped = controller.signal.aborted && silence.error === undefined; // by somebody else
+    return wasStopped ? { kind: "aborted" } : modelFailure(silence.error ?? within.cause);
+  }
   const { model } = stage.boundAgent.model.description;
   const late = new HoldfastError("model-timeout", `${model} did not answer in ${order.timeoutMs} ms`);
   controller.abort(late); // with the reason: whoever keeps an eye on the model is told
   return modelFailure(late);
 }
 
-/** By somebody else: what is given up here for its silence has failed. */
-function wasStopped({ controller: { signal } }: ModelCall, cause: unknown): boolean {
-  return signal.aborted && signal.reason !== cause;
+/** Why an attempt was given up here. */
+interface Silence {
+  error: unknown;
 }
 
 /** Gives up on a provider that has begun, or not even that, and then says nothing for too long. */
-function readWatched(call: ModelCall, request: ModelRequest, live: LiveMessage): Promise<Reply> {
+function readWatched(
+  call: ModelCall,
+  request: ModelRequest,
+  { live, silence }: { readonly live: LiveMessage; readonly silence: Silence },
+): Promise<Reply> {
   const { order, controller, stage } = call;
   const { modelIdleMs } = stage.limits;
   if (modelIdleMs >= order.timeoutMs) return readReply(call, request, { live, moved: () => undefined });
   return new Promise((resolve, reject) => {
     const watch = watchIdle(modelIdleMs, stage, (cause) => {
+      if (controller.signal.aborted) return; // it was stopped, and is only deaf
       const { model } = stage.boundAgent.model.description;
-      const silent = cause ?? new HoldfastError("model-timeout", `${model} has said nothing for ${modelIdleMs} ms`);
-      controller.abort(silent);
-      reject(silent);
+      silence.error = cause ?? new HoldfastError("model-timeout", `${model} has said nothing for ${modelIdleMs} ms`);
+      controller.abort(silence.error);
+      reject(silence.error);
     });
     readReply(call, request, { live, moved: watch.moved }).then(resolve, reject).finally(watch.stop);
   });
