@@ -198,7 +198,7 @@ function checkBudget(budget: unknown, model: DescribedModel | undefined, problem
   inner.integer("tokens", 1, Number.MAX_SAFE_INTEGER);
   inner.optional("usd", isMoney, `must be a number of dollars from 0.000001 to ${maxUsd}`);
   const { steps = defaultSteps, wallTime, tokens, usd } = (budget ?? {}) as BudgetOptions;
-  if (usd !== undefined && !hasPrices(model)) inner.add("usd: the model has no prices, so nobody could count");
+  if (usd !== undefined && !hasPrices(model)) inner.add(`usd: ${withoutPrices(model)}`);
   problems.include("budget", inner);
   return {
     steps,
@@ -215,6 +215,16 @@ function isMoney(usd: unknown): boolean {
 function hasPrices(model: DescribedModel | undefined): boolean {
   const { inputPerMillion, outputPerMillion } = model?.description?.prices ?? {};
   return [inputPerMillion, outputPerMillion].every((price) => Number.isFinite(price) && Number(price) >= 0);
+}
+
+/** Which one, and what to write where. */
+function withoutPrices(model: DescribedModel | undefined): string {
+  const { provider, model: name } = model?.description ?? {};
+  const which = typeof name === "string" ? ` ${shown(`${String(provider)}/${name}`)}` : "";
+  return (
+    `the model${which} has no prices, so nobody could count; say what it costs in dollars per million tokens, ` +
+    "description: { prices: { inputPerMillion: 3, outputPerMillion: 15 } }, or bound the run by steps or tokens"
+  );
 }
 
 /** Sorted: their order means nothing. */

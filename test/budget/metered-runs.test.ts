@@ -98,8 +98,12 @@ test.each([
   [{ tokens: 0 }, { prices }, "budget.tokens: must be a whole number"],
   [{ usd: 0 }, { prices }, "budget.usd: must be a number of dollars"],
   [{ usd: Number.NaN }, { prices }, "budget.usd: must be a number of dollars"],
-  [{ usd: 1 }, {}, "budget.usd: the model has no prices"],
-  [{ usd: 1 }, { prices: { inputPerMillion: 1 } }, "budget.usd: the model has no prices"],
+  [
+    { usd: 1 },
+    {},
+    'budget.usd: the model "scripted/scripted" has no prices, so nobody could count; say what it costs in dollars per million tokens, description: { prices: { inputPerMillion: 3, outputPerMillion: 15 } }, or bound the run by steps or tokens',
+  ],
+  [{ usd: 1 }, { prices: { inputPerMillion: 1 } }, /budget\.usd: the model .* has no prices/],
   [{ money: 1 }, { prices }, "budget.money: unknown option"],
 ])("a wrong budget is named: %o", (budget, description, problem) => {
   expect(() => spender(["done"], budget, description)).toThrow(problem);

@@ -79,7 +79,7 @@ const wrong: readonly [string, unknown, string][] = [
   ["budget", { steps: 2.5 }, `budget.steps: ${budgetRule} 1000000`],
   ["budget", { wallTime: 0 }, `budget.wallTime: ${budgetRule} 31622400000`],
   ["budget", { wallTime: "1h" }, `budget.wallTime: ${budgetRule} 31622400000`],
-  ["budget", { usd: 1 }, "budget.usd: the model has no prices"],
+  ["budget", { usd: 1 }, "has no prices, so nobody could count"],
   ["budget", { euro: 1 }, "budget.euro: unknown option; known are steps, wallTime, tokens, usd"],
 ];
 
