@@ -52,7 +52,7 @@ function resolverOf({ names, resolve }: Registry): AgentResolver {
 }
 
 async function open(options: RuntimeOptions): Promise<Runtime> {
-  const limits = { unservedMs: 60, phaseTimeoutMs: 40, ...options.limits };
+  const limits = { unservedMs: 60, ...options.limits };
   const runtime = await createRuntime({ logger, pollMs: 10, ...options, limits });
   onTestFinished(() => runtime.close());
   return runtime;
@@ -74,19 +74,22 @@ test("R-024, R-063 an agent is started by its name, or name and version, as the 
 
 test("R-024, R-006 a resolver that throws or hangs stops the start before anything is written; the error has the run's id", async () => {
   const shelf = registry(ann());
-  const runtime = await open({ resolver: resolverOf(shelf) });
+  const store = memory();
+  const patient = await open({ store, resolver: resolverOf(shelf) });
+  const hasty = await open({ store, resolver: resolverOf(shelf), limits: { phaseTimeoutMs: 40 } });
   const key = "same-key";
   for (const fails of [new Error("registry away, token sk-ant-abcdefghijklmnopqrstuvwx"), "hangs"] as const) {
     shelf.fails = fails;
+    const runtime = fails === "hangs" ? hasty : patient;
     const refused = await runtime.start("ann", "go", { key }).catch((cause: unknown) => cause);
     const { run } = shelf.asked.at(-1) as WantedAgent;
     expect(refused).toMatchObject({ code: "resolver-failed", retry: "later", details: { run, agent: "ann" } });
     expect(String(refused)).toContain(`Run ${run}: the resolver ${fails === "hangs" ? "did not answer" : "failed"}`);
     expect(String(refused)).not.toContain("sk-ant-abc");
   }
-  expect(await runtime.runs.count()).toBe(0);
+  expect(await patient.runs.count()).toBe(0);
   shelf.fails = undefined;
-  expect(await runtime.run("ann", "go", { key })).toMatchObject({ outcome: "completed" });
+  expect(await patient.run("ann", "go", { key })).toMatchObject({ outcome: "completed" });
 });
 
 test("R-027, R-006 what the resolver answers must be the agent that was asked for, whole, and all that it needs must be here", async () => {
@@ -172,7 +175,8 @@ test.each<[string, Registry["fails"], string]>([
     shelf.fails = fails;
     const desk = await open({ store });
     const run = await desk.start(ann(), "go");
-    await open({ store, resolver: resolverOf(shelf) });
+    const limits = fails === "hangs" ? { phaseTimeoutMs: 40 } : {};
+    await open({ store, limits, resolver: resolverOf(shelf) });
     const idle = await run.idle();
     const [ticket] = idle.status === "waiting" ? idle.tickets : [];
     expect(ticket).toMatchObject({ kind: "missing-capability" });
