@@ -1,4 +1,5 @@
 /** The config of a plugin: checked by its schema, fixed for its code, and written down for the manifest. */
+import { type FoundSecret, secretIn } from "./config-secrets.ts";
 import { type JsonValue, messageOf } from "./json.ts";
 import type { ConfiguredPlugin } from "./plugin.ts";
 import { isSecret } from "./secret.ts";
@@ -27,10 +28,17 @@ export function checkConfig({ name, config, code }: ConfiguredPlugin): CheckedCo
     }
     if (result.issues)
       return { ok: false, problem: `the config of ${name} does not fit: ${showIssues(result.issues)}` };
-    return { ok: true, config: fixed(result.value, start()), declared: declared(config ?? null, start()) };
+    const shown = declared(config ?? null, start());
+    const found = secretIn(shown);
+    if (found) return { ok: false, problem: tooOpen(name, found) };
+    return { ok: true, config: fixed(result.value, start()), declared: shown };
   } catch (cause) {
     return { ok: false, problem: `checking the config of ${name} threw: ${messageOf(cause)}` };
   }
+}
+
+function tooOpen(name: string, { path, kind }: FoundSecret): string {
+  return `the config of ${name} would be stored, and ${path} looks like ${kind}; give secret(…) or a function in its place`;
 }
 
 interface Walk {
@@ -62,9 +70,9 @@ function fixed(value: unknown, walk: Walk): unknown {
 const code = "(code)";
 const hidden = "(secret)";
 
-/** What the manifest has of it is not all of it. */
+/** What the manifest has of it is not all of it: a mark stands for code, or for a secret. */
 export function hasCode(config: JsonValue): boolean {
-  if (typeof config !== "object" || config === null) return config === code;
+  if (typeof config !== "object" || config === null) return config === code || config === hidden;
   return Object.values(config).some((inner) => hasCode(inner as JsonValue));
 }
 

@@ -96,7 +96,8 @@ function restorePlugins(agent: Agent<unknown>, declared: DeclaredManifest, missi
     const present = agent.plugins.find((each) => each.name === name && each.version === version);
     if (!present) missing.push(`plugin ${name}@${version}`);
     else if (isSame(config, present.declared)) used.push(present);
-    else if (hasCode(config)) missing.push(`plugin ${name}@${version} with the config it had, which has code in it`);
+    else if (hasCode(config))
+      missing.push(`plugin ${name}@${version} with the config it had, which has code or a secret in it`);
     else {
       const problems = new Problems({}, []);
       const code = { ...present.code, requires: [] }; // the order was checked when the manifest was declared

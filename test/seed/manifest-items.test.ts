@@ -5,7 +5,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import type { Agent } from "../../src/domain/agent.ts";
-import { agent, createRuntime, memory, plugin, type Runtime, tool } from "../../src/index.ts";
+import { agent, createRuntime, memory, plugin, policy, type Runtime, stateKey, tool } from "../../src/index.ts";
 import type { StoreDefinition } from "../../src/ports/store.ts";
 import { scripted } from "../../src/providers/scripted.ts";
 import { transactionalTool } from "../../src/sqlite.ts";
@@ -43,7 +43,7 @@ function untouched(): { store: StoreDefinition; opened: () => number } {
   return { store: { ...inner, open: count }, opened: () => opened };
 }
 
-test("R-004, R-005, R-036, R-037, R-055, R-056, R-066, D-31 everything that is missing is in one error, in the seed's order, with what to do", async () => {
+test("R-004, R-005, R-023, R-036, R-037, R-055, R-056, R-066, D-31 everything that is missing is in one error, in the seed's order, with what to do", async () => {
   const book = transactionalTool({
     name: "book",
     description: "Books",
@@ -52,17 +52,70 @@ test("R-004, R-005, R-036, R-037, R-055, R-056, R-066, D-31 everything that is m
     apply: () => "booked",
   });
   const uncallable = { description: { provider: "acme", model: "m-1" } };
-  const bob = agent({ name: "bob", model: uncallable, instructions: "", tools: [book], sinks: ["ledger"] });
-  const problems = await problemsOf({ store: memory(), agents: [null, bob] });
-  expect(problems).toEqual([
-    "agents[0]: must come from agent({ … })",
-    "agents[1]: the model acme/m-1 of bob cannot be called; give the agent a provider's model",
+  const made = agent({ name: "bob", model: uncallable, instructions: "", tools: [book], sinks: ["ledger"] });
+  const bob = { ...made, tools: [...made.tools, { spec: { ...look.spec, name: "ghost" } }] };
+  expect(await problemsOf({ store: {}, content: {}, resolver: {}, agents: [null, bob] })).toEqual([
+    "store: must be a store, for example sqlite(path)", // run journal
+    "content: must be a place, for example fileContent(folder)", // content resolver
+    "resolver.resolve: must be a function of the agent that is wanted", // runtime package resolver
+    "resolver: is given instead of agents; leave one of the two out",
+    "agents[0]: must come from agent({ … })", // default runtime package
+    "agents[1]: the model acme/m-1 of bob cannot be called; give the agent a provider's model", // provider adapter
+    "agents[1]: bob: tools: ghost is shown to the model and has no code", // tool routes
     "store: tool book of agent bob writes in a sqlite transaction",
-    "sinks: agent bob tells sink ledger, which is not here; give sinks: { ledger: … }",
+    "sinks: agent bob tells sink ledger, which is not here; give sinks: { ledger: … }", // output sink
   ]);
-  const [journal, ...others] = await problemsOf({ store: {}, agents: [bob] });
-  expect(journal).toBe("store: must be a store, for example sqlite(path)");
-  expect(others).toHaveLength(3);
+});
+
+test("R-055, R-056, D-30 what comes as an object cannot be missing: a name in its place is refused, with what to give, all in one error", () => {
+  const named = { name: "ann", instructions: "", model: "gpt", tools: ["act"], policy: "house", plugins: ["guard"] };
+  const refused = (() => {
+    try {
+      return agent(named as never) && undefined;
+    } catch (cause) {
+      return cause as { code: string; problems: readonly string[] };
+    }
+  })();
+  expect(refused).toMatchObject({
+    code: "invalid-agent",
+    problems: [
+      "model: must be a model, for example scripted([…]) from holdfast/testing",
+      "policy: must come from policy({ … })",
+      expect.stringMatching(/^plugins\[0\]: must /),
+      "tools[0]: must come from tool({ … })",
+    ],
+  });
+});
+
+test("R-004, R-056, D-30 nobody has to bring a bus, a content resolver, a policy, an approval dispatcher or a default manifest; no such option is ignored", async () => {
+  const { store: _store, ...none } = { store: undefined };
+  const runtime = await open({ ...none, agents: [ann] });
+  expect(await runtime.run("ann", "go")).toMatchObject({ outcome: "completed" });
+  const given = { bus: 1, approvals: 1, defaultAgent: "ann", backend: 1, policy: 1 };
+  const problems = await problemsOf(given);
+  expect(problems.map((problem) => problem.split(":")[0])).toEqual(Object.keys(given));
+});
+
+test("R-038, D-30 what is missing of a run's own manifest is in one ticket, whole and in order, and the run can be cancelled", async () => {
+  const store = memory();
+  const key = stateKey({ name: "notes", schema: z.string(), initial: "" });
+  const noted = tool({ name: "noted", description: "Notes", input: z.object({}), writes: [key], execute: () => "" });
+  const guard = plugin({ name: "guard", create: () => ({}) });
+  const rules = policy({ name: "house", "tool-call": () => "allow" });
+  const before = { model, instructions: () => "Be kind.", tools: [noted], policy: rules, plugins: [guard()] };
+  const desk = await open({ store });
+  const run = await desk.start(agent({ name: "ann", ...before }), "go");
+  const other = { ...model, description: { provider: "other", model: "m" } };
+  await open({ store, agents: [agent({ name: "ann", model: other, instructions: "", version: "2" })] });
+  const idle = await run.idle();
+  expect(idle.status === "waiting" && idle.tickets.map(({ kind, prompt }) => [kind, prompt])).toEqual([
+    [
+      "missing-capability",
+      "This run was started with version 1 of agent ann, of which this worker does not have model scripted/scripted, the instructions function, plugin policy-house@1, plugin guard@1, tool noted@1, state key notes. Start a worker that has it, or cancel the run",
+    ],
+  ]);
+  await run.cancel();
+  expect((await run.result()).outcome).toBe("cancelled");
 });
 
 test("R-006 what is refused before it starts is not journaled, told or run, and opens no store", async () => {
@@ -108,7 +161,7 @@ test("R-008, R-017 what a run pins can be read: ids, agent, status, fingerprint,
   expect((await run.status()).cancelRequested || (await run.status()).status === "done").toBe(true);
 });
 
-test("R-023, R-063, R-064, R-065 there is no default manifest: start names its agent, and the runtime is given agents and store", async () => {
+test("R-023, R-065 there is no default manifest: start names its agent, and the runtime is given agents and store", async () => {
   const runtime = await open({ agents: [ann], store: memory() });
   await expect(runtime.start(undefined as never, "go")).rejects.toMatchObject({
     code: "invalid-agent",
