@@ -52,8 +52,8 @@ export function addUsage({ usage }: RunState, entry: EffectEntry): RunUsage {
 }
 
 /**
- * What an attempt of the model holds and what it came to. One that was not made, or failed, has cost nothing; one whose
- * provider did not count has spent what it held.
+ * What an attempt of the model holds and what it came to. One that was not made, or failed before anything of
+ * an answer came, has cost nothing; one whose provider did not count has spent what it held.
  */
 export function keepBooks(state: RunState, entry: EffectEntry): RunState {
   const { budget } = state.created;
@@ -71,5 +71,6 @@ export function keepBooks(state: RunState, entry: EffectEntry): RunState {
 
 function costOfAttempt(result: Settled): Amount | undefined {
   if (result.kind === "done") return result.cost;
+  if (result.kind === "failed" && result.begun) return undefined;
   return result.kind === "lost" || result.kind === "aborted" ? undefined : nothing;
 }

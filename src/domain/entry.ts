@@ -104,7 +104,14 @@ export type Settled =
       /** Of a model that stands for several: the one that answered. */
       readonly answeredBy?: AnsweredBy;
     }
-  | { readonly kind: "failed"; readonly error: ErrorRecord; readonly retry: RetryClass; readonly retryAt?: number }
+  | {
+      readonly kind: "failed";
+      readonly error: ErrorRecord;
+      readonly retry: RetryClass;
+      readonly retryAt?: number;
+      /** Something of an answer had come: it has cost something, and nobody counted. */
+      readonly begun?: true;
+    }
   | { readonly kind: "refused"; readonly code: CallErrorCode; readonly message: string }
   | { readonly kind: "not-made" }
   | { readonly kind: "lost" }

@@ -60,7 +60,7 @@ export const hideOutcome = hideBy<"kind", Outcome>("kind", {
 
 export const hideSettled = hideBy<"kind", Settled>("kind", {
   done: { message: "shown", usage: "shown", finish: "shown", cost: "shown", answeredBy: "shown" },
-  failed: { error: hideError, retry: "shown", retryAt: "shown" },
+  failed: { error: hideError, retry: "shown", retryAt: "shown", begun: "shown" },
   refused: { code: "shown", message: "hidden" },
   "not-made": {},
   lost: {},

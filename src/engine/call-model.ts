@@ -41,55 +41,59 @@ export async function callModel(call: ModelCall): Promise<ModelOutcome> {
 async function attempt(call: ModelCall, request: ModelRequest): Promise<ModelOutcome> {
   const { order, controller, stage } = call;
   const live = stage.live.begin({ ...placeOf(call), attempt: order.attempt }, replyId(placeOf(call).run, order.step));
-  const silence: Silence = { error: undefined };
-  const within = await settleWithin(readWatched(call, request, { live, silence }), order.timeoutMs, stage);
+  const heard: Heard = { begun: false, silence: undefined };
+  const within = await settleWithin(readWatched(call, request, { live, heard }), order.timeoutMs, stage);
   // What was stopped may be answered all the same; its message comes whole then, if it still counts.
   if (within.kind === "value" && !controller.signal.aborted) live.end();
   else live.retract();
   if (within.kind === "value") return { kind: "reply", ...within.value };
   if (within.kind === "threw") {
-    const wasStopped = controller.signal.aborted && silence.error === undefined; // by somebody else
-    return wasStopped ? { kind: "aborted" } : modelFailure(silence.error ?? within.cause);
+    const wasStopped = controller.signal.aborted && heard.silence === undefined; // by somebody else
+    return wasStopped ? { kind: "aborted" } : modelFailure(heard.silence ?? within.cause, heard);
   }
   const { model } = stage.boundAgent.model.description;
   const late = new HoldfastError("model-timeout", `${model} did not answer in ${order.timeoutMs} ms`);
   controller.abort(late); // with the reason: whoever keeps an eye on the model is told
-  return modelFailure(late);
+  return modelFailure(late, heard);
 }
 
-/** Why an attempt was given up here. */
-interface Silence {
-  error: unknown;
+/** What was heard of an attempt. */
+interface Heard {
+  /** Something of an answer has come. */
+  begun: boolean;
+  /** Why it was given up here. */
+  silence: unknown;
 }
 
 /** Gives up on a provider that has begun, or not even that, and then says nothing for too long. */
 function readWatched(
   call: ModelCall,
   request: ModelRequest,
-  { live, silence }: { readonly live: LiveMessage; readonly silence: Silence },
+  { live, heard }: Pick<Listening, "live" | "heard">,
 ): Promise<Reply> {
   const { order, controller, stage } = call;
   const { modelIdleMs } = stage.limits;
-  if (modelIdleMs >= order.timeoutMs) return readReply(call, request, { live, moved: () => undefined });
+  if (modelIdleMs >= order.timeoutMs) return readReply(call, request, { live, heard, moved: () => undefined });
   return new Promise((resolve, reject) => {
     const watch = watchIdle(modelIdleMs, stage, (cause) => {
       if (controller.signal.aborted) return; // it was stopped, and is only deaf
       const { model } = stage.boundAgent.model.description;
-      silence.error = cause ?? new HoldfastError("model-timeout", `${model} has said nothing for ${modelIdleMs} ms`);
-      controller.abort(silence.error);
-      reject(silence.error);
+      heard.silence = cause ?? new HoldfastError("model-timeout", `${model} has said nothing for ${modelIdleMs} ms`);
+      controller.abort(heard.silence);
+      reject(heard.silence);
     });
-    readReply(call, request, { live, moved: watch.moved }).then(resolve, reject).finally(watch.stop);
+    readReply(call, request, { live, heard, moved: watch.moved }).then(resolve, reject).finally(watch.stop);
   });
 }
 
 interface Listening {
   readonly live: LiveMessage;
+  readonly heard: Heard;
   /** The provider has given a sign of life. */
   readonly moved: () => void;
 }
 
-export function modelFailure(cause: unknown): ModelOutcome {
+export function modelFailure(cause: unknown, { begun }: Pick<Heard, "begun"> = { begun: false }): ModelOutcome {
   const error = modelErrorOf(cause);
   const { code, message, retry } = error;
   const retryAfterMs = retryAfterOf(error);
@@ -98,16 +102,18 @@ export function modelFailure(cause: unknown): ModelOutcome {
     error: { code, message: shortened(message) },
     retry,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(begun ? { begun } : {}),
   };
 }
 
-async function readReply(call: ModelCall, asked: ModelRequest, { live, moved }: Listening): Promise<Reply> {
+async function readReply(call: ModelCall, asked: ModelRequest, { live, heard, moved }: Listening): Promise<Reply> {
   const { controller, stage } = call;
   const request = await transformed(asked, stage.plugins);
   const assembly = openAssembly(placeOf(call));
   moved();
   for await (const part of stage.boundAgent.model.call(request, controller.signal)) {
     moved();
+    heard.begun ||= part?.type !== "ping";
     const problem = assembly.add(part);
     if (problem) throw malformed(call, problem);
     if (part.type !== "tool-call" && part.type !== "ping" && part.type !== "finish") tell(call, part, live);

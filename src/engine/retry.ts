@@ -16,9 +16,11 @@ export interface FailedAttempt {
   readonly effect: string;
   /** What the provider asked for; bounded like our own. */
   readonly afterMs: number | undefined;
+  /** Of the run. */
+  readonly deadlineAt: number | undefined;
 }
 
-/** When a model call is tried again, or undefined when it is not. */
+/** When a model call is tried again, or undefined when it is not: an attempt after the deadline would never be made. */
 export function retryAt(
   failed: FailedAttempt,
   at: { readonly now: number; readonly limits: EngineLimits; readonly hash: Hash },
@@ -26,7 +28,11 @@ export function retryAt(
   if (failed.retry === "never" || failed.failures >= at.limits.modelAttempts) return undefined;
   const backoff = Math.min(longestBackoffMs, firstBackoffMs * 2 ** (failed.failures - 1));
   const asked = Math.min(longestBackoffMs, Math.max(0, failed.afterMs ?? 0));
-  return at.now + Math.max(asked, Math.round(backoff * jitter(failed, at.hash)));
+  const spread = jitter(failed, at.hash);
+  // Not before what was asked for, and not all at once: many runs may have been told the same time.
+  const wait = asked > 0 ? Math.max(backoff * spread, asked + backoff * (spread - 0.5)) : backoff * spread;
+  const again = at.now + Math.round(wait);
+  return failed.deadlineAt !== undefined && again >= failed.deadlineAt ? undefined : again;
 }
 
 /** 0.5 … 1, spread by the effect's id: the same run retries at the same times on every replay. */

@@ -47,11 +47,15 @@ function takeModel(draft: Draft, fact: Extract<Fact, { kind: "model-settled" }>)
     case "reply":
       return takeReply(draft, fact, outcome);
     case "failed": {
-      const { error, retry } = outcome;
+      const { error, retry, retryAfterMs: afterMs } = outcome;
+      const { deadlineAt } = draft.state.created;
       const failures = (draft.state.step?.model.failures ?? 0) + 1;
-      const again = retryAt({ retry, failures, effect, afterMs: outcome.retryAfterMs }, draft.at);
-      const when = again === undefined ? {} : { retryAt: again };
-      return act(draft, { type: "effect-settled", effect, attempt, result: { kind: "failed", error, retry, ...when } });
+      const again = retryAt({ retry, failures, effect, afterMs, deadlineAt }, draft.at);
+      const more = {
+        ...(again === undefined ? {} : { retryAt: again }),
+        ...(outcome.begun ? { begun: true as const } : {}),
+      };
+      return act(draft, { type: "effect-settled", effect, attempt, result: { kind: "failed", error, retry, ...more } });
     }
     case "aborted":
     case "not-made":

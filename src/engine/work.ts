@@ -22,7 +22,14 @@ export type ModelOutcome =
       /** Of a model that stands for several. */
       readonly answeredBy?: PricedAnswerer;
     }
-  | { readonly kind: "failed"; readonly error: ErrorRecord; readonly retry: RetryClass; readonly retryAfterMs?: number }
+  | {
+      readonly kind: "failed";
+      readonly error: ErrorRecord;
+      readonly retry: RetryClass;
+      readonly retryAfterMs?: number;
+      /** Something of an answer had come. */
+      readonly begun?: boolean;
+    }
   | { readonly kind: "aborted" }
   | { readonly kind: "not-made" };
 

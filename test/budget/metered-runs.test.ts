@@ -77,6 +77,28 @@ test("the answer is bounded by what is left, and by the model", async () => {
   expect(fourth).toBeUndefined();
 });
 
+const piece = { type: "text-delta", text: "Once upon a" } as const;
+
+test.each<[string, ScriptedAnswer, object]>([
+  [
+    "before anything of an answer came costs nothing, and is tried again",
+    { error: "model-overloaded" },
+    { outcome: "completed" },
+  ],
+  [
+    "in the middle of an answer has spent what it held: nobody counted",
+    { parts: [piece] },
+    { outcome: "stopped", code: "budget" },
+  ],
+])("an attempt that fails %s", async (_what, failure, end) => {
+  // Enough for one whole answer, not for two.
+  const one = spender([{ attempts: [failure, "done"] }], { tokens: 1_500 }, { maxOutputTokens: 900 });
+  await using t = await testRuntime({ agents: [one] });
+  const run = await t.runtime.start(one, "go");
+  await t.advance("1s");
+  expect(await run.result()).toMatchObject(end);
+});
+
 test("a provider that reports more than was held makes a visible overrun, and there is no further call", async () => {
   const { result } = await play(spender([calls(500_000, 500_000), "never"], { usd: 0.05 }));
   expect(result).toMatchObject({ outcome: "stopped", code: "budget", steps: 1, spent: { usd: 9 } });
