@@ -1,0 +1,65 @@
+/** Images and files, as the two versions of the specification want them. Nothing is fetched on a model's behalf. */
+import { HoldfastError } from "../../domain/errors.ts";
+import type { FilePart, ImagePart } from "../../domain/message.ts";
+import type { DataV3, DataV4, PromptFile, SpecificationVersion } from "./types.ts";
+
+export interface FileRules {
+  readonly version: SpecificationVersion;
+  /** provider/model, for people. */
+  readonly name: string;
+  /** Addresses that the provider fetches itself, by media type. */
+  readonly urls: Readonly<Record<string, readonly RegExp[]>>;
+}
+
+export function promptFile(part: ImagePart | FilePart, rules: FileRules): PromptFile<DataV3 | DataV4> {
+  const filename = part.type === "file" && part.name !== undefined ? { filename: part.name } : {};
+  return { type: "file", mediaType: part.mediaType, data: dataOf(part, rules), ...filename };
+}
+
+function dataOf(part: ImagePart | FilePart, rules: FileRules): DataV3 | DataV4 {
+  const data = base64Of(part.url);
+  if (data !== undefined) return rules.version === "v3" ? data : { type: "data", data };
+  const url = URL.canParse(part.url) ? new URL(part.url) : undefined;
+  if (!url || !isFetched(part, rules.urls)) {
+    const what = `The ${part.type} ${part.mediaType} cannot be sent to ${rules.name}`;
+    throw new HoldfastError(
+      "model-refused",
+      `${what}: it does not fetch that address; put the bytes into the message, as data:${part.mediaType};base64,…`,
+    );
+  }
+  return rules.version === "v3" ? url : { type: "url", url };
+}
+
+function base64Of(url: string): string | undefined {
+  const [, head, body = ""] = /^data:([^,]*),(.*)$/is.exec(url) ?? [];
+  if (head === undefined) return undefined;
+  return /;base64$/i.test(head.trim()) ? body : Buffer.from(unescaped(body)).toString("base64");
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Media types may be whole or end in a star, as in `image/*`. */
+function isFetched({ mediaType, url }: ImagePart | FilePart, urls: FileRules["urls"]): boolean {
+  const type = mediaType.toLowerCase();
+  return Object.entries(urls).some(([pattern, addresses]) => {
+    const [begin = ""] = pattern.toLowerCase().split("*");
+    const fits = pattern.includes("*") ? type.startsWith(begin) : type === pattern.toLowerCase();
+    return (
+      fits && addresses.some((address) => new RegExp(address.source, address.flags.replace(/[gy]/g, "")).test(url))
+    );
+  });
+}
+
+/** What a model says of addresses; what cannot be read is nothing. */
+export function readUrls(said: unknown): FileRules["urls"] {
+  if (typeof said !== "object" || said === null) return {};
+  const entries = Object.entries(said as Readonly<Record<string, unknown>>);
+  const isPattern = (each: unknown): each is RegExp => each instanceof RegExp;
+  return Object.fromEntries(entries.map(([type, list]) => [type, Array.isArray(list) ? list.filter(isPattern) : []]));
+}

@@ -1,0 +1,138 @@
+/**
+ * Any language model object of the AI SDK, specification v3 and v4, as a model of ours. Told by its shape: neither `ai` nor
+ * `@ai-sdk/provider` is needed. One call, one stream; trying again is the engine's matter.
+ */
+import type { AiSdkModel } from "../../domain/ai-sdk-model.ts";
+import type { ModelDescription } from "../../domain/model.ts";
+import { isSecret } from "../../domain/secret.ts";
+import type { Model, ModelPart, ModelRequest } from "../../ports/provider.ts";
+import { callIds } from "./call-ids.ts";
+import { createFailures, type Failures } from "./failures.ts";
+import { readUrls } from "./files.ts";
+import { type AiSdkOptions, checkOptions, describe } from "./options.ts";
+import { promptOf } from "./prompt.ts";
+import { openReply } from "./reply.ts";
+import { mergedSettings, settingsProblems } from "./settings.ts";
+import { leave, partsOf, readerOf, untilAborted } from "./stream.ts";
+import type { CallableModel, CallOptions, CallSettings, DataV3, DataV4 } from "./types.ts";
+import { createWarnings } from "./warnings.ts";
+
+export function fromAiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
+  checkOptions(model, options);
+  const description = describe(model, options);
+  const name = `${description.provider}/${description.model}`;
+  const { headers, hidden } = headersOf(options);
+  const failures = createFailures({ name, hidden });
+  const warnings = createWarnings(name, options.onWarning);
+  const rules = { model, description, failures, settings: [options.settings, { headers }], name } as const;
+  return {
+    description,
+    async *call(request, signal) {
+      signal.throwIfAborted();
+      const asked = await optionsFor(request, signal, rules);
+      const reader = await opened(model, asked, failures);
+      const reply = openReply({ provider: description.provider, failures, warnings });
+      yield* answered(partsOf(reader, signal), { reply, failures, signal });
+    },
+  };
+}
+
+interface CallRules {
+  readonly model: AiSdkModel;
+  readonly description: ModelDescription;
+  readonly name: string;
+  readonly failures: Failures;
+  readonly settings: readonly [AiSdkOptions["settings"], { readonly headers: Readonly<Record<string, string>> }];
+}
+
+type Asked = CallOptions<DataV3 | DataV4>;
+
+async function optionsFor(request: ModelRequest, signal: AbortSignal, rules: CallRules): Promise<Asked> {
+  const { model, description, name, failures } = rules;
+  const { provider } = description;
+  const { instructions, messages, tools, output } = request;
+  const urls = readUrls(await foreign(() => (model as unknown as CallableModel).supportedUrls, signal, failures));
+  const files = { version: model.specificationVersion, name, urls };
+  const limit = request.maxOutputTokens ?? description.maxOutputTokens;
+  return {
+    ...settingsFor(request, rules),
+    prompt: promptOf(instructions, messages, { provider, ids: callIds(messages, provider), files }),
+    ...(tools.length === 0 ? {} : { tools: tools.map((tool) => ({ type: "function", ...tool })) }),
+    ...(limit === undefined ? {} : { maxOutputTokens: limit }),
+    ...(output ? { responseFormat: { type: "json", schema: output.schema, name: "output" } } : {}),
+    abortSignal: signal,
+  };
+}
+
+/** Plugins set them for one call. */
+function settingsFor({ settings, tools }: ModelRequest, rules: CallRules): CallSettings {
+  const problems = settings ? settingsProblems(settings, rules.model.specificationVersion) : [];
+  if (problems.length > 0) throw rules.failures.refused(`was not called: settings.${problems.join("; settings.")}`);
+  const { toolChoice, headers = {}, ...rest } = mergedSettings([...rules.settings, settings]);
+  return {
+    ...rest,
+    ...(Object.keys(headers).length === 0 ? {} : { headers }),
+    ...(toolChoice && tools.length > 0 ? { toolChoice } : {}), // there is nothing to choose from
+  };
+}
+
+/** What their code answers, or throws, or never gives. */
+async function foreign(ask: () => unknown, signal: AbortSignal, failures: Failures): Promise<unknown> {
+  try {
+    return await untilAborted(Promise.resolve(ask()), signal);
+  } catch (cause) {
+    throw signal.aborted ? signal.reason : failures.of(cause, "before");
+  }
+}
+
+type Reader = NonNullable<ReturnType<typeof readerOf>>;
+
+async function opened(model: AiSdkModel, asked: Asked, failures: Failures): Promise<Reader> {
+  const { abortSignal: signal } = asked;
+  let isLate = false;
+  const ask = async (): Promise<unknown> => {
+    const result = await (model as unknown as CallableModel).doStream(asked);
+    if (isLate) leave(readerOf(result), signal.reason);
+    return result;
+  };
+  try {
+    const reader = readerOf(await foreign(ask, signal, failures));
+    if (!reader) throw failures.malformed("doStream gave no stream");
+    return reader;
+  } catch (cause) {
+    isLate = true;
+    throw signal.aborted ? signal.reason : failures.of(cause, "before");
+  }
+}
+
+interface Answering {
+  readonly reply: ReturnType<typeof openReply>;
+  readonly failures: Failures;
+  readonly signal: AbortSignal;
+}
+
+async function* answered(parts: AsyncIterable<unknown>, answering: Answering): AsyncIterable<ModelPart> {
+  const { reply, failures, signal } = answering;
+  try {
+    for await (const part of parts) {
+      for (const ours of reply.take(part)) {
+        yield ours;
+        if (ours.type === "finish") return; // what comes after it counts for nothing
+      }
+    }
+  } catch (cause) {
+    throw signal.aborted ? signal.reason : failures.of(cause, "during");
+  }
+  throw failures.malformed("the stream ended without a finish");
+}
+
+function headersOf({ headers = {} }: AiSdkOptions): {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly hidden: readonly string[];
+} {
+  const entries = Object.entries(headers);
+  return {
+    headers: Object.fromEntries(entries.map(([name, value]) => [name, isSecret(value) ? value.reveal() : value])),
+    hidden: entries.flatMap(([, value]) => (isSecret(value) ? [value.reveal()] : [])),
+  };
+}

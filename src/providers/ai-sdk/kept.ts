@@ -1,0 +1,28 @@
+/** What a provider wants back, as our parts keep it: its metadata as it came, under the provider's name. */
+import type { JsonObject } from "../../domain/json.ts";
+import type { PartMetadata } from "../../domain/message.ts";
+import type { PromptCustom, ProviderOptions } from "./types.ts";
+
+/** Marks a part as this provider's, also when it wants nothing back. */
+export function kept(provider: string, metadata: unknown): PartMetadata {
+  return { [provider]: isRecord(metadata) ? metadata : {} };
+}
+
+const customMark = "holdfast.custom";
+
+/** Content that nobody but its provider can read is kept as a thought without words. */
+export function keptAsCustom(provider: string, kind: string, metadata: unknown): PartMetadata {
+  return { [provider]: { ...(isRecord(metadata) ? metadata : {}), [customMark]: { kind } } };
+}
+
+export function keptCustom(own: JsonObject): PromptCustom | undefined {
+  const { [customMark]: mark, ...metadata } = own;
+  const kind = isRecord(mark) ? mark.kind : undefined;
+  if (typeof kind !== "string") return undefined;
+  const options = Object.keys(metadata).length === 0 ? {} : { providerOptions: metadata as ProviderOptions };
+  return { type: "custom", kind: kind as PromptCustom["kind"], ...options };
+}
+
+export function isRecord(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,49 @@
+/** What can be said of a model of the AI SDK that it does not say itself. */
+import { type AiSdkModel, aiSdkProblem } from "../../domain/ai-sdk-model.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import { descriptionProblems, type ModelDescription } from "../../domain/model.ts";
+import { isFunction, Problems } from "../../domain/problems.ts";
+import { isSecret, type Secret } from "../../domain/secret.ts";
+import { isRecord } from "./kept.ts";
+import { settingsProblems } from "./settings.ts";
+import type { OnWarning } from "./warnings.ts";
+
+export interface AiSdkOptions extends Omit<ModelDescription, "provider" | "model"> {
+  /** Of every call, by the AI SDK's names: temperature, reasoning, providerOptions and so on. Plugins may change them. */
+  readonly settings?: JsonObject;
+  /** Sent with every call, where the provider speaks HTTP; values may be secrets. */
+  readonly headers?: Readonly<Record<string, string | Secret>>;
+  /** Told what the provider could not do as it was asked, each once. A warning of the process unless said. */
+  readonly onWarning?: OnWarning;
+}
+
+const described = ["accepts", "toolCalls", "structuredOutput", "prices", "contextWindow", "maxOutputTokens"] as const;
+const own = ["settings", "headers", "onWarning"];
+
+export function checkOptions(model: AiSdkModel, options: AiSdkOptions): void {
+  const problems = new Problems(options, [...described, ...own]);
+  const wrong = aiSdkProblem(model);
+  if (wrong) problems.add(`model: ${wrong}`);
+  for (const problem of descriptionProblems(descriptionIn(options))) problems.add(problem);
+  problems.optional("onWarning", isFunction, "must be a function of a text");
+  const { settings, headers } = options ?? {};
+  if (settings !== undefined && !wrong) {
+    for (const problem of settingsProblems(settings, model.specificationVersion)) problems.add(`settings.${problem}`);
+  }
+  if (headers !== undefined && !isHeaders(headers)) problems.add("headers: must be an object of texts or secrets");
+  problems.refuse("invalid-options", "This AI SDK model cannot be used");
+}
+
+function isHeaders(headers: unknown): boolean {
+  return isRecord(headers) && Object.values(headers).every((value) => typeof value === "string" || isSecret(value));
+}
+
+/** Every model of the AI SDK may be offered tools, unless somebody knows better. */
+export function describe({ provider, modelId }: AiSdkModel, options: AiSdkOptions): ModelDescription {
+  return { provider, model: modelId, toolCalls: true, ...descriptionIn(options) };
+}
+
+function descriptionIn(options: AiSdkOptions): Omit<ModelDescription, "provider" | "model"> {
+  const given = described.filter((name) => options?.[name] !== undefined);
+  return Object.fromEntries(given.map((name) => [name, options[name]]));
+}
