@@ -1,9 +1,11 @@
 /** The front door: everything a user imports from "holdfast". The only re-export file besides the other entries. */
+export { type AgentOptions, agent } from "./agent.ts";
 export { fileContent } from "./content/files.ts";
 export { createRuntime } from "./create-runtime.ts";
 export { createWorker, type Worker } from "./create-worker.ts";
 export type { RetentionPolicy } from "./dispatchers/retention.ts";
-export { type Agent, type AgentOptions, agent } from "./domain/agent.ts";
+export type { Agent } from "./domain/agent.ts";
+export type { AiSdkModel } from "./domain/ai-sdk-model.ts";
 export type { ApprovalTerms, Audience } from "./domain/approval.ts";
 export type { Command, ContextMessage, PolicyRef } from "./domain/command.ts";
 export { asContent, type ContentOptions } from "./domain/content.ts";
@@ -71,6 +73,8 @@ export type { Model, ModelPart, ModelRequest } from "./ports/provider.ts";
 export type { Sink, SinkContext } from "./ports/sink.ts";
 export type { EvidenceRow, StoreDefinition } from "./ports/store.ts";
 export type { ListedRun, PlacedMessage } from "./ports/thread-store.ts";
+export { fromAiSdk } from "./providers/ai-sdk/from-ai-sdk.ts";
+export type { AiSdkOptions } from "./providers/ai-sdk/options.ts";
 export type { BreakerOptions } from "./providers/pool/breaker.ts";
 export type { PoolMember, PoolOptions } from "./providers/pool/options.ts";
 export { type MemberHealth, type Pool, pool } from "./providers/pool/pool.ts";

@@ -1,5 +1,6 @@
 /** Agent: the definition. `agent()` takes what this version can do and refuses the rest by name. */
 import { type UsedPlugin, usePlugins } from "./agent-plugins.ts";
+import { aiSdkProblem, looksLikeAiSdk } from "./ai-sdk-model.ts";
 import { isReserved, reservedName } from "./answer-tool.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import { jsonSchemaOf } from "./json-schema.ts";
@@ -123,7 +124,8 @@ export function agent<
   );
   problems.optional("version", (text) => typeof text === "string" && text.length > 0, "must be a non-empty string");
   problems.oneOf("onUpgrade", ["pinned", "move", "refuse"]);
-  problems.check("model", isDescribed, "must be a model, for example scripted([…]) from holdfast/testing");
+  const wrong = modelProblem(options?.model);
+  if (wrong) problems.add(`model: ${wrong}`);
   problems.check(
     "instructions",
     (text) => typeof text === "string" || isFunction(text),
@@ -168,9 +170,12 @@ function withPolicy(given: unknown, plugins: unknown): unknown {
     : plugins;
 }
 
-function isDescribed(value: unknown): boolean {
+function modelProblem(value: unknown): string | undefined {
   const description = (value as Partial<DescribedModel> | null | undefined)?.description;
-  return typeof description?.provider === "string" && typeof description.model === "string";
+  if (typeof description?.provider === "string" && typeof description.model === "string") return undefined;
+  const known = "must be a model: an AI SDK model, openaiCompatible({ … }), or scripted([…]) from holdfast/testing";
+  if (typeof value !== "function" && !looksLikeAiSdk(value)) return known;
+  return aiSdkProblem(value) ?? known;
 }
 
 function checkTools(tools: unknown, problems: Problems): void {
@@ -223,7 +228,8 @@ function withoutPrices(model: DescribedModel | undefined): string {
   const which = typeof name === "string" ? ` ${shown(`${String(provider)}/${name}`)}` : "";
   return (
     `the model${which} has no prices, so nobody could count; say what it costs in dollars per million tokens, ` +
-    "description: { prices: { inputPerMillion: 3, outputPerMillion: 15 } }, or bound the run by steps or tokens"
+    "prices: { inputPerMillion: 3, outputPerMillion: 15 } in its description or in fromAiSdk(model, { … }), " +
+    "or bound the run by steps or tokens"
   );
 }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { anthropic } from "@ai-sdk/anthropic";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { CallErrorCode } from "../../src/domain/message.ts";
@@ -10,6 +11,7 @@ import {
   createRuntime,
   type EventFilter,
   type ForkOptions,
+  fromAiSdk,
   isHoldfastError,
   type ListRuns,
   type ListTickets,
@@ -51,6 +53,7 @@ test.each([
   ["postgres", () => postgres(unknown)],
   ["openaiCompatible", () => openaiCompatible(unknown)],
   ["description", () => openaiCompatible({ baseURL: "http://h/v1", model: "m", description: unknown })],
+  ["fromAiSdk", () => fromAiSdk(anthropic("claude-sonnet-4-5"), unknown)],
   ["agent", () => agent(unknown)],
   ["budget", () => agent({ name: "x", instructions: "", model: scripted([]), budget: unknown })],
   ["pool", () => pool([scripted([])], unknown)],

@@ -11,8 +11,8 @@ import { shortened } from "../../domain/json.ts";
 import { Problems } from "../../domain/problems.ts";
 import { readRedaction } from "../../domain/redaction.ts";
 import { secretMark } from "../../domain/secret.ts";
-import { classOf, networkCode } from "./classify.ts";
-import { retryAfterMs } from "./retry-after.ts";
+import { retryAfterMs } from "../shared/retry-after.ts";
+import { classOf, networkReason } from "./classify.ts";
 import { readSaid } from "./said.ts";
 
 export interface Failures {
@@ -46,7 +46,7 @@ export function createFailures({ name, hidden }: Whom): Failures {
       if (isHoldfastError(cause)) return cause;
       const said = readSaid(cause);
       const code = classOf(said);
-      const after = retryAfterMs(said.headers);
+      const after = retryAfterMs(said.headers, Date.now());
       const details = {
         ...(said.status === undefined ? {} : { status: said.status }),
         ...(after === undefined ? {} : { retryAfterMs: after }),
@@ -68,7 +68,7 @@ function wordsFor(code: ErrorCode, said: ReturnType<typeof readSaid>, when: "bef
   const where = code === "model-not-found" && said.address ? ` at ${said.address}` : "";
   const status = said.status === undefined ? "" : ` with status ${said.status}`;
   if (code === "model-unreachable") {
-    const reason = networkCode(said) ?? said.message;
+    const reason = networkReason(said) ?? said.message;
     return when === "before" ? `could not be reached: ${reason}` : `was lost in the middle of its answer: ${reason}`;
   }
   // The text of a refused key may show the key in some other form; that none was given may be said.

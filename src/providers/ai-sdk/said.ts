@@ -8,7 +8,7 @@ export interface Said {
   readonly message: string;
   readonly status: number | undefined;
   readonly isRetryable: boolean | undefined;
-  readonly headers: Readonly<Record<string, unknown>>;
+  readonly headers: Headers;
   /** Types and codes that the provider or the network gave, in lower case. */
   readonly words: string;
   /** Without its query: a key may be in there. */
@@ -25,7 +25,7 @@ export function readSaid(cause: unknown): Said {
     message: messageIn(cause, data),
     status: Number.isInteger(status) ? (status as number) : undefined,
     isRetryable: typeof isRetryable === "boolean" ? isRetryable : undefined,
-    headers: isRecord(headers) ? headers : {},
+    headers: headersOf(headers),
     words: wordsIn([cause, data, ...causesOf(cause)]),
     address: addressOf(read(cause, "url")),
   };
@@ -79,6 +79,15 @@ function read(value: unknown, key: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** What cannot be a header is none. */
+function headersOf(headers: unknown): Headers {
+  const found = new Headers();
+  for (const [name, value] of isRecord(headers) ? Object.entries(headers) : []) {
+    if (typeof value === "string" && /^[\w-]+$/.test(name)) found.set(name, value.replaceAll(/[^\x20-\x7e]/g, ""));
+  }
+  return found;
 }
 
 function textIn(value: unknown): string {

@@ -7,8 +7,9 @@
 import { type ErrorCode, HoldfastError } from "../../domain/errors.ts";
 import { messageOf, shortened } from "../../domain/json.ts";
 import { secretMark } from "../../domain/secret.ts";
+import { refusalClass } from "../shared/error-class.ts";
+import { retryAfterMs } from "../shared/retry-after.ts";
 import { type Fields, isRecord, listIn, recordIn, textIn } from "./fields.ts";
-import { retryAfterMs } from "./retry-after.ts";
 
 export interface Failures {
   /** The server answered with a status that is no success. */
@@ -105,49 +106,9 @@ function detailsIn(detail: unknown): string {
   return lines.map(({ msg, loc }) => `${listIn(loc).join(".")}: ${textIn(msg)}`).join("; ");
 }
 
-/** X2. What a server says is more exact than its status: the words are looked at first. */
+/** X2. */
 function codeOf(status: number, { message, code, type }: Said): ErrorCode {
-  const words = `${code} ${type}`.toLowerCase();
-  const text = `${words} ${message}`.toLowerCase();
-  if (status === 401 || status === 403) return "model-unauthorized";
-  if (/insufficient_quota|billing/.test(words) || status === 402) return "model-refused";
-  if (status === 429) return "model-rate-limited";
-  if (status === 413 || overflow.test(text)) return "model-context-overflow";
-  const known = knownWords.find(([pattern]) => pattern.test(words));
-  return known ? known[1] : codeOfStatus(status);
-}
-
-const knownWords: readonly (readonly [RegExp, ErrorCode])[] = [
-  [/content_filter|responsibleaipolicy|content_policy/, "model-content-filtered"],
-  [/invalid_api_key|api_key_invalid|authentication/, "model-unauthorized"],
-  [/model_not_found/, "model-not-found"],
-  [/rate_limit/, "model-rate-limited"],
-  [/overloaded/, "model-overloaded"],
-];
-
-const overflow =
-  /context_length_exceeded|context length|context window|maximum context|prompt is too long|exceed_context_size|too many tokens/;
-
-function codeOfStatus(status: number): ErrorCode {
-  switch (status) {
-    case 404:
-    case 405:
-    case 410:
-      return "model-not-found";
-    case 408:
-    case 504:
-    case 524:
-      return "model-timeout";
-    case 409:
-    case 425:
-      return "model-failed";
-    case 503:
-    case 529:
-      return "model-overloaded";
-    default:
-      if (status >= 300 && status < 400) return "model-not-found"; // it is somewhere else; a key is not sent after it
-      return status >= 500 ? "model-failed" : "model-refused";
-  }
+  return refusalClass({ status, words: `${code} ${type}`, message }) ?? "model-failed";
 }
 
 function networkReason(cause: unknown): string {

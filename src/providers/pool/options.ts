@@ -1,4 +1,5 @@
 /** What a pool is made of, and every problem with it at once. */
+import { looksLikeAiSdk } from "../../domain/ai-sdk-model.ts";
 import { isFunction, Problems } from "../../domain/problems.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Model } from "../../ports/provider.ts";
@@ -64,19 +65,23 @@ function checkBreaker(breaker: unknown, problems: Problems): void {
 }
 
 function readMember(member: unknown, index: number, problems: Problems): Omit<Place, "key"> {
-  const isBare = isModel(member);
+  const isBare = isModel(member) || looksLikeAiSdk(member);
+  const { model, weight = 1, failoverOnly = false } = (isBare ? { model: member } : (member ?? {})) as PoolMember;
   const inner = new Problems(isBare ? { model: member } : member, ["model", "weight", "failoverOnly"]);
-  inner.check("model", isModel, "must be a model that can be called");
+  inner.check("model", isModel, `must be a model that can be called${hint(model)}`);
   const fits = (weight: unknown): boolean =>
     Number.isFinite(weight) && Number(weight) > 0 && Number(weight) <= mostWeight;
   inner.optional("weight", fits, `must be a number above 0 and up to ${mostWeight}`);
   inner.optional("failoverOnly", (value) => typeof value === "boolean", "must be true or false");
-  const { model, weight = 1, failoverOnly = false } = (isBare ? { model: member } : (member ?? {})) as PoolMember;
   if (failoverOnly && (member as PoolMember).weight !== undefined) {
     inner.add("weight: a member for failover only has no share; leave out one of the two");
   }
   problems.include(`members[${index}]`, inner);
   return { model, weight: failoverOnly ? 0 : weight };
+}
+
+function hint(model: unknown): string {
+  return looksLikeAiSdk(model) ? "; one of the AI SDK goes in by fromAiSdk(model)" : "";
 }
 
 function isModel(value: unknown): value is Model {

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { secret } from "../../../src/domain/secret.ts";
 import { type OpenAiCompatibleOptions, openaiCompatible } from "../../../src/openai.ts";
-import { retryAfterMs } from "../../../src/providers/openai-compatible/retry-after.ts";
+import { retryAfterMs } from "../../../src/providers/shared/retry-after.ts";
 import {
   callsIn,
   collect,
