@@ -1,5 +1,4 @@
 /** Texts and thoughts of a reply, block by block, with what the provider wants back of them. */
-import type { PartMetadata } from "../../domain/message.ts";
 import type { ModelPart } from "../../ports/provider.ts";
 import type { Blocks } from "./blocks.ts";
 import type { Failures } from "./failures.ts";
@@ -19,50 +18,46 @@ interface Piece {
 }
 
 export function openTexts(provider: string, blocks: Blocks, failures: Failures): Texts {
-  /** Texts that have begun, but have no words yet: they become a part with their first one, or never. */
+  /** Blocks that have begun, but have no words yet, with what the provider wants back of them. */
   const wordless = new Map<string, unknown>();
   let customs = 0;
 
-  function start(key: string, type: string, metadata: unknown): readonly ModelPart[] {
+  function start(key: string, metadata: unknown): readonly ModelPart[] {
     blocks.open(key);
-    if (type === "text") {
-      wordless.set(key, metadata);
-      return alive;
-    }
-    return blocks.add(key, { type: "reasoning-delta", text: "", begins: true, metadata: kept(provider, metadata) });
+    wordless.set(key, metadata);
+    return alive;
   }
 
   function write(key: string, piece: Piece): readonly ModelPart[] {
-    return wordless.has(key) ? first(key, piece) : more(key, piece);
-  }
-
-  function first(key: string, { text, metadata = wordless.get(key) }: Piece): readonly ModelPart[] {
-    if (text === "") {
-      wordless.set(key, metadata);
+    if (!blocks.isOpen(key)) start(key, undefined); // a provider that says no start
+    const { type, text, metadata = wordless.get(key) } = piece;
+    const begins = wordless.has(key);
+    if (text === "" && (begins || metadata === undefined)) {
+      if (begins) wordless.set(key, metadata);
       return alive;
     }
     wordless.delete(key);
-    return blocks.add(key, { type: "text-delta", text, begins: true, ...wanted(metadata) });
+    return blocks.add(key, partOf({ type, text, metadata }, begins));
   }
 
-  function more(key: string, { type, text, metadata }: Piece): readonly ModelPart[] {
-    if (text === "" && metadata === undefined) return alive;
-    return blocks.add(key, { type: type === "text" ? "text-delta" : "reasoning-delta", text, ...wanted(metadata) });
+  /** A text without words is nothing. A thought without words may be one that only its provider can read. */
+  function end(key: string, { type, metadata = wordless.get(key) }: Piece): readonly ModelPart[] {
+    const isWordless = wordless.delete(key);
+    const isWanted = metadata !== undefined && (!isWordless || type === "reasoning");
+    const rest = partOf({ type, text: "", metadata }, isWordless);
+    const parts = isWanted && blocks.isOpen(key) ? blocks.add(key, rest) : alive;
+    return [...parts, ...blocks.close(key)];
   }
 
-  function wanted(metadata: unknown): { readonly metadata?: PartMetadata } {
-    return metadata === undefined ? {} : { metadata: kept(provider, metadata) };
-  }
-
-  function delta(key: string, piece: Piece): readonly ModelPart[] {
-    const begun = blocks.isOpen(key) ? [] : start(key, piece.type, undefined); // a provider that says no start
-    return [...begun, ...write(key, piece)];
-  }
-
-  function end(key: string, piece: Piece): readonly ModelPart[] {
-    const written = blocks.isOpen(key) ? write(key, piece) : alive;
-    wordless.delete(key);
-    return [...written, ...blocks.close(key)];
+  /** A thought is always marked as this provider's. */
+  function partOf({ type, text, metadata }: Piece, begins: boolean): ModelPart {
+    const isMarked = metadata !== undefined || (begins && type === "reasoning");
+    return {
+      type: type === "text" ? "text-delta" : "reasoning-delta",
+      text,
+      ...(begins ? { begins } : {}),
+      ...(isMarked ? { metadata: kept(provider, metadata) } : {}),
+    };
   }
 
   return {
@@ -70,10 +65,10 @@ export function openTexts(provider: string, blocks: Blocks, failures: Failures):
       const [type = "", verb] = whole.split("-");
       const { id, delta: words, providerMetadata: metadata } = fields;
       const key = `${type}:${String(id)}`;
-      if (verb === "start") return start(key, type, metadata);
+      if (verb === "start") return start(key, metadata);
       if (verb === "end") return end(key, { type, text: "", metadata });
       if (typeof words !== "string") throw failures.malformed(`a ${whole} without a delta`);
-      return delta(key, { type, text: words, metadata });
+      return write(key, { type, text: words, metadata });
     },
     custom({ kind, providerMetadata }) {
       customs += 1;

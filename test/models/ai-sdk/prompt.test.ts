@@ -133,7 +133,7 @@ test("calls with the same name, or with none, are told apart, and their results 
   );
   const { prompt } = await asked({ instructions: "", messages: [hello, said("assistant", ...calls), ...results] });
   const names = (at: number): unknown =>
-    (prompt.at(at)?.content as { toolCallId: string }[]).map(({ toolCallId }) => toolCallId);
+    ((prompt.at(at)?.content ?? []) as { toolCallId: string }[]).map(({ toolCallId }) => toolCallId);
   expect(names(-2)).toEqual(["same", "call_run_1_1", "call_run_1_2"]);
   expect(names(-1)).toEqual(names(-2));
   expect(prompt).toHaveLength(3); // the results are one message
