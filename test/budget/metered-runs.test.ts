@@ -123,7 +123,7 @@ test.each([
   [
     { usd: 1 },
     {},
-    'budget.usd: the model "scripted/scripted" has no prices, so nobody could count; say what it costs in dollars per million tokens, description: { prices: { inputPerMillion: 3, outputPerMillion: 15 } }, or bound the run by steps or tokens',
+    'budget.usd: the model "scripted/scripted" has no prices, so nobody could count; say what it costs in dollars per million tokens, prices: { inputPerMillion: 3, outputPerMillion: 15 } in its description or in fromAiSdk(model, { … }), or bound the run by steps or tokens',
   ],
   [{ usd: 1 }, { prices: { inputPerMillion: 1 } }, /budget\.usd: the model .* has no prices/],
   [{ money: 1 }, { prices }, "budget.money: unknown option"],
