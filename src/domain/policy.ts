@@ -173,7 +173,7 @@ interface Read {
 function read(verdict: PolicyVerdict): Read {
   if (typeof verdict === "object" && verdict !== null) {
     if ("deny" in verdict) return { deny: denial(verdict) };
-    if ("ask" in verdict) return { ask: { prompt: verdict.ask, ...terms(verdict.terms) } };
+    if ("ask" in verdict) return { ask: question(verdict) };
     if ("modify" in verdict) return { modify: verdict.modify };
   }
   throw new TypeError(`a policy answers allow, deny, ask or modify, not ${messageOf(verdict)}`);
@@ -182,6 +182,11 @@ function read(verdict: PolicyVerdict): Read {
 function denial({ deny, code = "policy.denied", stop = false }: Extract<PolicyVerdict, { deny: string }>): Denial {
   if (typeof deny !== "string" || typeof code !== "string") throw new TypeError("deny and code must be text");
   return { text: `${code}: ${deny}`, code, stop };
+}
+
+function question({ ask, terms: given }: Extract<PolicyVerdict, { ask: string }>): NonNullable<Read["ask"]> {
+  if (typeof ask !== "string" || ask === "") throw new TypeError("ask must say what is asked");
+  return { prompt: ask, ...terms(given) };
 }
 
 function terms(given: ApprovalTerms | undefined): { readonly terms?: ApprovalTerms } {

@@ -6,6 +6,7 @@
  *    its turn, on what has been merged by then, and its first answer is forgotten.
  * G3 What needs no waiting is done at once and arms no timer; otherwise one deadline is over all of it.
  * G4 The first failure, by registration, is the moment's: nothing of what the others said is taken.
+ * G5 A policy that may withhold a result is asked before the others look at it: they see what it has left.
  */
 import { rewritten } from "../domain/apply-plugins.ts";
 import type { Command, CommandType, GivenCommand, PolicyRef, SetState } from "../domain/command.ts";
@@ -73,6 +74,31 @@ type Answer = readonly Command[] | HoldfastError;
 type Answers = (Answer | undefined)[];
 
 export function askHooks(asked: Asked): Whenever<Ran> {
+  const judges = asked.asking.filter(({ plugin }) => plugin.policy);
+  const areApart = asked.moment.phase === "after-tool" && judges.length > 0 && judges.length < asked.asking.length;
+  return areApart ? askJudgesFirst(asked, judges) : askTogether(asked);
+}
+
+/** G5. Both have one deadline. */
+function askJudgesFirst(asked: Asked, judges: readonly Asking[]): Whenever<Ran> {
+  const { clock } = asked.timing;
+  const began = clock.monotonic();
+  return whenKnown(askTogether({ ...asked, asking: judges }), (ran) => {
+    if (ran.kind === "failed") return ran;
+    let { scene } = asked;
+    for (const { plugin, command } of ran.commands) {
+      const merged = mergeInto(scene, [command], { phase: asked.moment.phase, plugin });
+      if (!(merged instanceof HoldfastError)) scene = merged;
+    }
+    const asking = asked.asking.filter((each) => !judges.includes(each));
+    const deadlineMs = Math.max(0, asked.deadlineMs - (clock.monotonic() - began));
+    return whenKnown(askTogether({ ...asked, asking, scene, deadlineMs }), (more) =>
+      more.kind === "failed" ? more : { ...ran, ...more, commands: [...ran.commands, ...more.commands] },
+    );
+  });
+}
+
+function askTogether(asked: Asked): Whenever<Ran> {
   const { asking, scene, moment } = asked;
   const answers: Answers = [];
   const pending: [number, Promise<unknown>][] = [];

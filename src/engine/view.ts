@@ -98,9 +98,9 @@ export class HookView implements PhaseView, Omit<DecisionView, keyof PhaseView> 
     return this.#moment.tools;
   }
   get calls(): readonly CallView[] {
-    const { state, output } = this.#moment;
+    const { state, output, subject } = this.#moment;
     const calls = (state.step?.calls ?? []).filter((call) => !isAnswer(call, output));
-    return frozen(calls.map((call) => this.#callView(call)));
+    return frozen(calls.map((call) => (call.id === subject ? this.call : this.#callView(call))));
   }
   get signal(): AbortSignal {
     return this.#moment.signal();
