@@ -1,5 +1,5 @@
 // A policy: what an agent may do, stage by stage, who may approve it, and what counts when nobody does.
-// expect: The clerk may not approve itself. Ana from treasury may: completed.
+// expect: The clerk may not approve itself. Ana from treasury may: completed, and it says: Paid to [account].
 import { agent, createRuntime, isHoldfastError, policy, tool } from "holdfast";
 import { scripted } from "holdfast/testing";
 import { z } from "zod";
@@ -29,13 +29,18 @@ const house = policy({
     };
   },
   "tool-result": ({ call }) => (JSON.stringify(call.result).includes("iban") ? { deny: "account numbers" } : "allow"),
+  output: ({ output }) => {
+    if (output.text.includes("password")) return { deny: "a password", code: "secret.password" };
+    const hidden = output.text.replace(/\d{8,}/g, "[account]");
+    return hidden === output.text ? "allow" : { modify: hidden };
+  },
 });
 // #endregion policy
 
 const clerk = agent({
   name: "clerk",
   instructions: "Pay what is due.",
-  model: scripted([{ calls: [{ tool: "pay", input: { invoice: "i-7", cents: 8_000 } }] }, "Paid."]),
+  model: scripted([{ calls: [{ tool: "pay", input: { invoice: "i-7", cents: 8_000 } }] }, "Paid to 4420100099."]),
   tools: [pay],
   policy: house,
 });
@@ -53,5 +58,11 @@ const itself = await ticket
 await ticket.approve({ by: "ana@example.com", roles: ["treasury"] }); // roles as your own sign-in says
 // #endregion answer
 
-const { outcome } = await run.result();
-console.log(`The clerk may ${itself ? "not " : ""}approve itself. Ana from treasury may: ${outcome}.`);
+// #region why
+const result = await run.result();
+if (result.outcome === "blocked") console.log(result.reason, result.code, result.policy?.stage);
+// #endregion why
+const says = result.outcome === "completed" ? result.output : "nothing";
+console.log(
+  `The clerk may ${itself ? "not " : ""}approve itself. Ana from treasury may: ${result.outcome}, and it says: ${says}`,
+);
