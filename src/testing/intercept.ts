@@ -1,18 +1,19 @@
 /**
- * Every call of the engine to the outside passes here: store, bus, clock, model, tools, plugins, sinks.
+ * Every call of the engine to the outside passes here: store, bus, clock, model, tools, plugins, sinks, the resolver.
  * A cut, a fault, a mutant and a seeded scheduler are all one function of this shape.
  * (A judge, or a check of the output, that answers at once is not a wait, and is left alone.)
  */
 import type { RuntimePorts } from "../compose.ts";
 import type { BoundAgent, BoundOutput } from "../engine/deps.ts";
 import { isAwaitable } from "../engine/whenever.ts";
+import type { AgentResolver } from "../ports/agent-resolver.ts";
 import type { AnyHook, OpenPlugin, PluginRunner } from "../ports/plugin-runner.ts";
 import type { Sinks } from "../ports/sink.ts";
 import type { Store } from "../ports/store.ts";
 import type { AgentCode } from "../runtime/bind-agent.ts";
 
 export interface PortCall {
-  readonly port: "store" | "bus" | "clock" | "model" | "tool" | "plugin" | "output" | "sink";
+  readonly port: "store" | "bus" | "clock" | "model" | "tool" | "plugin" | "output" | "sink" | "resolver";
   readonly method: string;
   readonly args: readonly unknown[];
 }
@@ -64,6 +65,14 @@ export function interceptSinks(sinks: Sinks, intercept: Intercept): Sinks {
     return [name, { ...sink, deliver }] as const;
   });
   return Object.fromEntries(wrapped);
+}
+
+export function interceptResolver(resolver: AgentResolver, intercept: Intercept): AgentResolver {
+  return {
+    ...resolver,
+    resolve: (wanted, context) =>
+      intercept({ port: "resolver", method: "resolve", args: [wanted] }, async () => resolver.resolve(wanted, context)),
+  };
 }
 
 export function interceptAgent(agent: AgentCode, intercepts: CodeIntercepts): AgentCode {

@@ -16,6 +16,7 @@ import {
   type InterceptNow,
   interceptAgent,
   interceptPorts,
+  interceptResolver,
   interceptSinks,
   interceptStore,
 } from "./intercept.ts";
@@ -98,7 +99,12 @@ export async function startProcess(options: ProcessOptions): Promise<TestProcess
   };
   const agents = options.agents.map((each) => interceptAgent(bindAgent(each), { wait: guard, now: guardNow }));
   const sinks = interceptSinks(options.settings?.sinks ?? {}, guard);
-  const settings = { ...options.settings, sinks, isUnattended: true };
+  const resolver = options.settings?.resolver;
+  const settings = {
+    ...options.settings,
+    ...(resolver ? { resolver: interceptResolver(resolver, guard) } : {}),
+    ...{ sinks, isUnattended: true },
+  };
   const runtime = composeRuntime(interceptPorts(real, guard), agents, settings);
   return {
     runtime,
