@@ -94,7 +94,8 @@ export function openReply({ provider, failures, warnings }: ReplyRules): Reply {
     take(part) {
       const { type, ...fields } = (isRecord(part) ? part : {}) as Fields;
       if (typeof type !== "string") throw failures.malformed("a part without a type");
-      return takeText(type, fields) ?? takeEnd(type, fields) ?? takeNews(type, fields);
+      const parts = takeText(type, fields) ?? takeEnd(type, fields) ?? takeNews(type, fields);
+      return parts.length > 0 ? parts : alive; // what is held back is a sign of life too
     },
   };
 }

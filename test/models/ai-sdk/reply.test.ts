@@ -68,6 +68,16 @@ test("blocks that are written at the same time do not mix, and calls keep their 
   expect(texts).toEqual(["A1A2", "B1B2", "first", "second", "without a start"]);
 });
 
+test("every part that comes is a sign of life, also one that has to wait for its turn", async () => {
+  const parts = [
+    { type: "text-start", id: "a" },
+    { type: "text-start", id: "b" },
+    { type: "text-delta", id: "b", delta: "held" },
+  ];
+  const { before } = await failureOf(fromAiSdk(objectModel("v4", [{ parts }])));
+  expect(before).toEqual([{ type: "ping" }, { type: "ping" }, { type: "ping" }]);
+});
+
 test("input of calls is told as it comes, by the index of the call; what never became a call is not one", async () => {
   const parts = await collect(
     played(
@@ -158,6 +168,13 @@ test("what the provider could not do is said once, and a listener that throws co
     "deprecated: seed: gone soon",
     "a warning without words",
   ]);
+});
+
+test("without a listener a warning is one of the process", async () => {
+  const heard = new Promise<Error>((hear) => process.once("warning", hear));
+  const warnings = [{ type: "other", message: "careful" }];
+  await collect(fromAiSdk(objectModel("v4", [{ parts: [{ type: "stream-start", warnings }, finish] }])));
+  expect(await heard).toMatchObject({ name: "HoldfastWarning", message: "hand.written/m: other: careful" });
 });
 
 test.each([

@@ -1,9 +1,13 @@
 /** Whole runs with the real packages over local servers: what is on the wire, request by request. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { type Agent, agent, createRuntime, fromAiSdk, type Model, type RunResult, tool } from "../../../src/index.ts";
+import { sqlite } from "../../../src/sqlite.ts";
 import { openPlayServer, type Play, type PlayServer } from "../openai/play-server.ts";
 import { type AnthropicReply, anthropicEvents, anthropicPlay, event, signature } from "./anthropic-wire.ts";
 import { encrypted, responsesEvents } from "./responses-wire.ts";
@@ -188,19 +192,53 @@ test("a wrong key ends the run at once, and no word of it is told", async () => 
   expect(server.sent).toHaveLength(1);
 });
 
+test("what a provider wants back outlives the process: another one sends it after the approval", async () => {
+  const calls = [{ tool: "careful", inputText: "{}" }];
+  await using server = await openPlayServer(answers({ reasoning: "Ask first.", calls }, { text: "Done." }));
+  const careful = tool({
+    name: "careful",
+    description: "Asks first",
+    input: z.object({}),
+    needsApproval: true,
+    execute: () => "yes",
+  });
+  const helper = agent({ name: "helper", instructions: "", model: claude(server), tools: [careful] });
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-ai-sdk-"));
+  try {
+    const open = () => createRuntime({ agents: [helper], store: sqlite(join(folder, "runs.db")) });
+    let id = "";
+    {
+      await using first = await open();
+      const started = await first.start(helper, "Go");
+      id = started.id;
+      await started.idle();
+    }
+    await using second = await open();
+    const [ticket] = await second.tickets.list({ tool: careful, kind: "approval", status: "open" });
+    await ticket?.approve({ by: "ana" });
+    expect(await second.runs.get(id, helper).output()).toBe("Done.");
+    expect(bodies(server)[1]?.messages[1]?.content).toMatchObject([
+      { type: "thinking", thinking: "Ask first.", signature },
+      { type: "tool_use", id: "toolu_00" },
+    ]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+const overload = event({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } });
+
 test.each([
   ["429 with retry-after", anthropicPlay({ fails: "model-rate-limited", retryAfterMs: 10 })],
   ["529", anthropicPlay({ fails: "model-overloaded" })],
   ["a stream that is cut", { chunks: anthropicEvents({ text: "Half of it" }).slice(0, 5), after: "cut" as const }],
   ["a stream that ends in the middle", { chunks: anthropicEvents({ text: "Half of it" }).slice(0, 5) }],
   ["a call that is cut", { chunks: anthropicEvents({ calls: twoCalls }).slice(0, 6), after: "cut" as const }],
+  ["an overload instead of an answer", { chunks: [overload] }],
   [
     "an overload in the middle",
     {
-      chunks: [
-        ...anthropicEvents({ text: "Half of it" }).slice(0, 5),
-        event({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } }),
-      ],
+      chunks: [...anthropicEvents({ text: "Half of it" }).slice(0, 5), overload],
     },
   ],
 ])("anthropic: after %s the call is made again, once, and nothing of the first is left", async (_, play) => {
