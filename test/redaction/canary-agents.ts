@@ -1,6 +1,8 @@
 /** Agents that do well, ask, are denied, fail, are cancelled and crash. */
 import { z } from "zod";
+import type { DescribedModel } from "../../src/domain/model.ts";
 import { type Agent, agent } from "../../src/index.ts";
+import { openaiCompatible } from "../../src/providers/openai-compatible/openai-compatible.ts";
 import { scripted } from "../../src/testing.ts";
 import { tracing } from "../../src/tracing.ts";
 import type { telemetry } from "../plugins/tracing/spans.ts";
@@ -28,8 +30,18 @@ const looks = { tool: "lookup", input: { q: canary("input") } };
 const asks = { tool: "asked", input: { q: canary("input") } };
 const hanging = scripted([{ calls: [{ tool: "hangs", input: { to: canary("input") } }] }, "Done."]);
 
+/** A provider over HTTP whose server repeats every header that it was sent. */
+function wireOf(key: Key): DescribedModel {
+  const answer: typeof fetch = async (_url, init) => {
+    const sent = JSON.stringify(Object.fromEntries(new Headers(init?.headers)));
+    return new Response(JSON.stringify({ error: { message: `${canary("fault")}: ${sent}` } }), { status: 400 });
+  };
+  const headers = { "x-tenant": canary("header"), "x-key": key };
+  return openaiCompatible({ baseURL: "http://models/v1", model: "wire", apiKey: key, headers, fetch: answer });
+}
+
 export type Cast = Readonly<Record<(typeof cast)[number], Agent<unknown>>>;
-const cast = ["clerk", "asker", "typist", "denied", "faller", "plugged", "sleeper", "crasher"] as const;
+const cast = ["clerk", "asker", "typist", "denied", "faller", "wired", "plugged", "sleeper", "crasher"] as const;
 
 export function agentsOf({ key, trace, content, used }: AgentParts): Cast {
   const { lookup, careless, broken, remote, hangs, asked } = toolsOf(key, used);
@@ -55,6 +67,7 @@ export function agentsOf({ key, trace, content, used }: AgentParts): Cast {
       ...{ ...base, name: "faller", sinks: ["crm"] },
       model: scripted([{ error: "model-refused", message: `${canary("fault")}: bad header ${canary("header")}` }]),
     }),
+    wired: agent({ ...base, name: "wired", model: wireOf(key) }),
     plugged: agent({
       ...{ ...base, name: "plugged", model: scripted(["Never."]) },
       plugins: [spans, falls({ url: canary("config"), key })],

@@ -102,7 +102,7 @@ async function play(world: World): Promise<readonly RunId[]> {
     await thrownBy(world, () => runtime.start(agents.clerk, "Hi", { context: { customer } }));
   }
   await rest(world);
-  const [, asker, , , , , sleeper] = started;
+  const { asker, sleeper } = Object.fromEntries(Object.keys(agents).map((name, index) => [name, started[index]]));
   await asker?.send(canary("sent"));
   await decide(world);
   await sleeper?.cancel({ reason: canary("reason") });
