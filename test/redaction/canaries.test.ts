@@ -1,40 +1,9 @@
 /** Issue "Manifest", it must show 3: what was said is absent from logs, traces, errors, metrics, sinks and metadata events. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { secret } from "../../src/index.ts";
-import { canary, foundIn, type Source, sources, written } from "./canary-sources.ts";
+import { canary, foundIn, inTheOpen, places, type Source, sources, written } from "./canary-sources.ts";
 import { rawFault } from "./canary-tools.ts";
-import { type Heard, hear, type Place, places } from "./canary-world.ts";
-
-/** Where each canary shows when nobody hides anything: every cell of the matrix, there and not there. */
-const inTheOpen: Readonly<Record<Source, readonly Place[]>> = {
-  user: ["traces", "events"],
-  sent: ["traces", "events"],
-  context: ["logs"], // by a tool that logs it
-  model: ["traces", "events"],
-  reasoning: ["traces", "events"],
-  input: ["logs", "traces", "events"],
-  result: ["traces", "events"],
-  progress: ["events"],
-  failure: ["traces", "events"],
-  thrown: ["logs", "traces", "errors", "events"],
-  cause: ["errors"], // of a schema that throws; what causes an error in a run is written nowhere
-  stack: [], // nowhere, as those who write logs like to have it
-  header: ["logs", "traces", "errors", "events"],
-  fault: ["traces", "errors", "events"],
-  config: ["logs", "traces", "errors", "events"],
-  state: ["events"],
-  added: ["events"],
-  policy: ["traces", "errors", "events"],
-  prompt: ["events"],
-  answer: ["traces", "events"],
-  edit: ["traces", "events"],
-  reason: ["traces", "errors", "events"],
-  decision: ["traces", "events"],
-  schema: ["errors"],
-  sink: [], // evidence only
-  output: ["traces", "sinks", "events"],
-  secret: ["logs", "traces", "errors", "events"],
-};
+import { type Heard, hear } from "./canary-world.ts";
 
 const cells = sources.flatMap((source) => places.map((place) => ({ source, place })));
 const open = { redact: { detectors: [] }, content: { traces: true, events: true } };

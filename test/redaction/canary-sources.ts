@@ -33,6 +33,41 @@ export const sources = [
 ] as const;
 export type Source = (typeof sources)[number];
 
+/** What an outsider could read. */
+export const places = ["logs", "traces", "errors", "metrics", "sinks", "events"] as const;
+export type Place = (typeof places)[number];
+
+/** Where each canary shows when nobody hides anything: every cell of the matrix, there and not there. */
+export const inTheOpen: Readonly<Record<Source, readonly Place[]>> = {
+  user: ["traces", "events"],
+  sent: ["traces", "events"],
+  context: ["logs"], // by a tool that logs it
+  model: ["traces", "events"],
+  reasoning: ["traces", "events"],
+  input: ["logs", "traces", "events"],
+  result: ["traces", "events"],
+  progress: ["events"],
+  failure: ["traces", "events"],
+  thrown: ["logs", "traces", "errors", "events"],
+  cause: ["errors"], // of a schema that throws; what causes an error in a run is written nowhere
+  stack: [], // nowhere, as those who write logs like to have it
+  header: ["logs", "traces", "errors", "events"],
+  fault: ["traces", "errors", "events"],
+  config: ["logs", "traces", "errors", "events"],
+  state: ["events"],
+  added: ["events"],
+  policy: ["traces", "errors", "events"],
+  prompt: ["events"],
+  answer: ["traces", "events"],
+  edit: ["traces", "events"],
+  reason: ["traces", "errors", "events"],
+  decision: ["traces", "events"],
+  schema: ["errors"],
+  sink: [], // evidence only
+  output: ["traces", "sinks", "events"],
+  secret: ["logs", "traces", "errors", "events"],
+};
+
 export function canary(source: Source): string {
   return `canary-${source}-7q`;
 }

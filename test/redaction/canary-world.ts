@@ -11,13 +11,10 @@ import { countingIds, startProcess, type TestProcess, turn } from "../../src/tes
 import { createFakeClock, type FakeClock } from "../../src/testing.ts";
 import { telemetry } from "../plugins/tracing/spans.ts";
 import { agentsOf, type Cast } from "./canary-agents.ts";
-import { canary, written } from "./canary-sources.ts";
+import { canary, type Place, written } from "./canary-sources.ts";
 import type { Key } from "./canary-tools.ts";
 
-/** What an outsider could read, as text; `content` and `store` are for those who may. */
-export const places = ["logs", "traces", "errors", "metrics", "sinks", "events"] as const;
-export type Place = (typeof places)[number];
-
+/** As text; `content` and `store` are for those who may. */
 export interface Heard extends Readonly<Record<Place | "content" | "store", string>> {
   /** What the code of tools got when it asked for the key. */
   readonly used: readonly string[];
