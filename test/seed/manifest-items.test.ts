@@ -79,7 +79,7 @@ test("R-055, R-056, D-30 what comes as an object cannot be missing: a name in it
   expect(refused).toMatchObject({
     code: "invalid-agent",
     problems: [
-      expect.stringMatching(/^model: must be a model, /),
+      expect.stringMatching(/^model: must be a model/),
       "policy: must come from policy({ … })",
       expect.stringMatching(/^plugins\[0\]: must /),
       "tools[0]: must come from tool({ … })",
