@@ -178,7 +178,7 @@ export const extras: { readonly [P in Phase]: Readonly<Record<Extra<P>, string>>
   "output-gate": { output: "`text`, `value` where the agent has an `output`, and the `message` as it would be said." },
   "after-model": {
     reply:
-      "`message`, `finish` (why the model stopped) and `usage` (its tokens; absent when the provider did not count).",
+      "`message`, `finish` (why the model stopped), `usage` (its tokens; absent when the provider did not count) and, of a pool, `answeredBy` (the model that answered).",
   },
   "tool-gate": { call: "The call." },
   "before-tool": { call: "The call." },

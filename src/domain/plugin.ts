@@ -9,7 +9,7 @@ import type { ErrorRecord } from "./errors.ts";
 import type { CallId, RunId, Scope, ThreadId, TicketId } from "./ids.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import type { CallResult, Message } from "./message.ts";
-import type { ModelDescription } from "./model.ts";
+import type { AnsweredBy, ModelDescription } from "./model.ts";
 import type { Phase } from "./phase.ts";
 import { isFunction, Problems, shown } from "./problems.ts";
 import type { Outcome, RunStatus, RunUsage, Usage } from "./run.ts";
@@ -84,7 +84,13 @@ export interface CallPhaseView<Config = unknown> extends PhaseView<Config> {
   readonly call: CallView;
 }
 export interface ReplyView<Config = unknown> extends PhaseView<Config> {
-  readonly reply: { readonly message: Message; readonly finish: FinishReason; readonly usage?: Usage };
+  readonly reply: {
+    readonly message: Message;
+    readonly finish: FinishReason;
+    readonly usage?: Usage;
+    /** Of a model that stands for several. */
+    readonly answeredBy?: AnsweredBy;
+  };
 }
 /** The answer as it would be published: in words, with its value where the agent has an output, and the message itself. */
 export interface OutputView<Config = unknown> extends PhaseView<Config> {

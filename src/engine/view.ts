@@ -1,5 +1,7 @@
 /** What a hook sees of a moment. Built as it is looked at, from things that do not change any more. */
+
 import { answerView, isAnswer } from "../domain/candidate.ts";
+import type { Settled } from "../domain/entry.ts";
 import { frozen } from "../domain/frozen.ts";
 import type { JsonValue } from "../domain/json.ts";
 import { type CallResult, callsOf, type Message } from "../domain/message.ts";
@@ -117,8 +119,13 @@ export class HookView implements PhaseView, Omit<DecisionView, keyof PhaseView> 
     const { step } = this.#moment.state;
     const message = this.messages.findLast(({ role }) => role === "assistant");
     const last = step?.model.last;
-    const { finish = "other", usage = undefined } = last?.kind === "done" ? last : {};
-    return frozen({ message: message as Message, finish, ...(usage ? { usage } : {}) });
+    const {
+      finish = "other",
+      usage,
+      answeredBy,
+    }: Partial<Extract<Settled, { kind: "done" }>> = last?.kind === "done" ? last : {};
+    const counted = { ...(usage ? { usage } : {}), ...(answeredBy ? { answeredBy } : {}) };
+    return frozen({ message: message as Message, finish, ...counted });
   }
   get output(): OutputView["output"] {
     const { step } = this.#moment.state;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { ErrorCode } from "../../src/domain/errors.ts";
 import type { ThreadId } from "../../src/domain/ids.ts";
 import type { ModelDescription } from "../../src/domain/model.ts";
 import type { Model, ModelPart } from "../../src/ports/provider.ts";
@@ -40,13 +41,13 @@ describe("what a pool says of itself", () => {
     });
   });
 
-  test("what one member does not say is not promised: no structured output, no prices, text only", () => {
+  test("what one member does not say is not promised: no structured output, no prices; what the others read counts", () => {
     const prices = { inputPerMillion: 1, outputPerMillion: 1 };
     const { description } = pool([
       named("a", { structuredOutput: true, accepts: ["text", "image"], prices }),
       named("b"),
     ]);
-    expect(description).toEqual({ provider: "pool", model: "vendor/a | vendor/b", accepts: ["text"] });
+    expect(description).toEqual({ provider: "pool", model: "vendor/a | vendor/b", accepts: ["text", "image"] });
   });
 });
 
@@ -138,6 +139,30 @@ test("the clock is the process's unless said", async () => {
   await expect(all(one)).rejects.toThrow();
   expect(one.health()[0]?.state).toBe("open");
   expect(one.health()[0]?.readyInMs).toBeLessThanOrEqual(600_000);
+});
+
+// Closed: a new code of models has to say here whether it is a bad day.
+const modelCodes: Record<Extract<ErrorCode, `model-${string}`>, "a bad day" | "no bad day"> = {
+  "model-failed": "a bad day",
+  "model-overloaded": "a bad day",
+  "model-rate-limited": "a bad day",
+  "model-timeout": "a bad day",
+  "model-unreachable": "a bad day",
+  "model-malformed": "a bad day",
+  "model-empty": "a bad day",
+  "model-refused": "no bad day",
+  "model-unauthorized": "no bad day",
+  "model-not-found": "no bad day",
+  "model-context-overflow": "no bad day",
+  "model-content-filtered": "no bad day",
+};
+
+test.each(Object.entries(modelCodes))("%s is %s", async (code, what) => {
+  const fails = scripted([{ error: code as ErrorCode }], { name: "fails" });
+  const two = pool([fails, { model: scripted(["hi"]), failoverOnly: true }], { breaker: { failures: 1 } });
+  if (what === "a bad day") expect((await all(two)).at(-1)).toMatchObject({ answeredBy: { model: "scripted" } });
+  else await expect(all(two)).rejects.toMatchObject({ code });
+  expect(two.health()[0]?.state).toBe(what === "a bad day" ? "open" : "closed");
 });
 
 describe("bad input", () => {

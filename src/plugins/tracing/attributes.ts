@@ -16,9 +16,9 @@ export function requestOf({ model }: PluginRun): Attributes {
 }
 
 export function replyOf({ reply, run }: ReplyView, content: Redact | undefined): Attributes {
-  const { finish, usage } = reply;
+  const { finish, usage, answeredBy = run.model } = reply;
   return {
-    [genAi.responseModel]: run.model.model,
+    [genAi.responseModel]: answeredBy.model,
     [genAi.finishReasons]: [finishReason(finish)],
     ...(usage ? tokensOf(usage) : {}),
     ...(content ? { [genAi.outputMessages]: outputMessages(reply, content) } : {}),

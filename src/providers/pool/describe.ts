@@ -2,8 +2,8 @@
 import { type Modality, type ModelDescription, type ModelPrices, modalities } from "../../domain/model.ts";
 
 /**
- * Only what all can do is promised. Where some do not say how much fits, the smallest of those who do is taken: more would be
- * a guess. A price is known only if all have one.
+ * Only what all can do is promised. Where some do not say how much fits, or what they read, what the others say counts: more
+ * would be a guess. A price is known only if all have one.
  */
 export function describePool(members: readonly ModelDescription[]): ModelDescription {
   const contextWindow = smallest(members.map((each) => each.contextWindow));
@@ -17,7 +17,7 @@ export function describePool(members: readonly ModelDescription[]): ModelDescrip
     ...(prices ? { prices } : {}),
     ...(members.every((each) => each.structuredOutput) ? { structuredOutput: true } : {}),
     ...toolCallsOf(members),
-    ...(members.some((each) => each.accepts) ? { accepts: modalities.filter(readBy(members)) } : {}),
+    ...acceptsOf(members.flatMap(({ accepts }) => (accepts ? [accepts] : []))),
   };
 }
 
@@ -27,8 +27,8 @@ function toolCallsOf(members: readonly ModelDescription[]): Pick<ModelDescriptio
   return members.every(({ toolCalls }) => toolCalls) ? { toolCalls: true } : {};
 }
 
-function readBy(members: readonly ModelDescription[]): (kind: Modality) => boolean {
-  return (kind) => members.every(({ accepts = ["text"] }) => accepts.includes(kind));
+function acceptsOf(said: readonly (readonly Modality[])[]): Pick<ModelDescription, "accepts"> {
+  return said.length === 0 ? {} : { accepts: modalities.filter((kind) => said.every((each) => each.includes(kind))) };
 }
 
 function smallest(sizes: readonly (number | undefined)[]): number | undefined {

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { plugin, type Tool, ToolFailure, tool } from "../../../src/index.ts";
+import { plugin, pool, type Tool, ToolFailure, tool } from "../../../src/index.ts";
+import { scripted } from "../../../src/providers/scripted.ts";
 import { aModelThat, anAgentWith, callsTool, callsTools, given, type Story, says } from "../../../src/testing/story.ts";
 import { tracing } from "../../../src/tracing.ts";
 import { isClient, lengthOf, startOf, telemetry, tracesOf } from "./spans.ts";
@@ -32,6 +33,20 @@ const hanging = tool({
 const denying = plugin({
   name: "denying",
   create: () => ({ policy: { "tool-call": ({ call }) => (call.tool === "check" ? { deny: "not today" } : "allow") } }),
+});
+
+test("of a pool the span of a call names the model that answered", async () => {
+  const { tracer, named } = telemetry();
+  const down = scripted([{ error: "model-overloaded" }], { name: "down" });
+  const model = pool([down, { model: scripted(["Done."], { name: "up" }), failoverOnly: true }]);
+  await using story = await given({ ...anAgentWith(), plugins: [tracing({ tracer })] }, { model, saw: [] });
+  const run = await story.userSays("hi");
+  await story.expectReply(run, "Done.");
+  expect(named("chat scripted/down | scripted/up")[0]?.attributes).toMatchObject({
+    "gen_ai.provider.name": "pool",
+    "gen_ai.request.model": "scripted/down | scripted/up",
+    "gen_ai.response.model": "up",
+  });
 });
 
 test("a run of two steps with parallel calls is one tree", async () => {
