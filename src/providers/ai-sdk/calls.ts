@@ -1,9 +1,10 @@
 /** Calls of a reply: their input as it is written, for whoever looks on, and each whole in its place. */
 import type { ModelPart } from "../../ports/provider.ts";
+import { type Fields, textIn } from "../shared/fields.ts";
+import { alive } from "./alive.ts";
 import type { Blocks } from "./blocks.ts";
 import type { Failures } from "./failures.ts";
 import { kept } from "./kept.ts";
-import { alive, type Fields, textIn } from "./reply-fields.ts";
 
 export interface Calls {
   /** `tool-input-start`, `tool-input-delta` and `tool-call`. */

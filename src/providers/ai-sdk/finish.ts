@@ -2,10 +2,8 @@
 import type { FinishReason } from "../../domain/entry.ts";
 import { readUsage, type Usage } from "../../domain/run.ts";
 import type { ModelPart } from "../../ports/provider.ts";
+import { type Fields, recordIn } from "../shared/fields.ts";
 import type { Failures } from "./failures.ts";
-import { isRecord } from "./kept.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 interface Ended {
   /** Calls that are whole. */
@@ -21,7 +19,7 @@ export function finishOf({ finishReason, usage: counted }: Fields, ended: Ended)
 
 /** Total. A reply is whole only if its provider said why it stopped: who says nothing was cut off. */
 function reasonOf(said: unknown, { calls, failures }: Ended): FinishReason {
-  const { unified, raw } = fieldsOf(said);
+  const { unified, raw } = recordIn(said);
   switch (unified) {
     case "stop":
       return calls > 0 ? "tool-calls" : "stop";
@@ -41,8 +39,8 @@ function reasonOf(said: unknown, { calls, failures }: Ended): FinishReason {
 
 /** What is not counted is left out: missing is unknown, not 0. */
 function usageOf(counted: unknown): Usage | undefined {
-  const { inputTokens, outputTokens } = fieldsOf(counted);
-  const [input, output] = [fieldsOf(inputTokens), fieldsOf(outputTokens)];
+  const { inputTokens, outputTokens } = recordIn(counted);
+  const [input, output] = [recordIn(inputTokens), recordIn(outputTokens)];
   return readUsage({
     inputTokens: input.total,
     outputTokens: output.total,
@@ -50,8 +48,4 @@ function usageOf(counted: unknown): Usage | undefined {
     cacheWriteTokens: input.cacheWrite,
     reasoningTokens: output.reasoning,
   });
-}
-
-function fieldsOf(value: unknown): Fields {
-  return isRecord(value) ? value : {};
 }

@@ -3,8 +3,7 @@ import { type AiSdkModel, aiSdkProblem } from "../../domain/ai-sdk-model.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { descriptionProblems, type ModelDescription } from "../../domain/model.ts";
 import { isFunction, Problems } from "../../domain/problems.ts";
-import { isSecret, type Secret } from "../../domain/secret.ts";
-import { isRecord } from "./kept.ts";
+import { type GivenHeaders, headerProblems } from "../shared/headers.ts";
 import { settingsProblems } from "./settings.ts";
 import type { OnWarning } from "./warnings.ts";
 
@@ -12,7 +11,7 @@ export interface AiSdkOptions extends Omit<ModelDescription, "provider" | "model
   /** Of every call, by the AI SDK's names: temperature, reasoning, providerOptions and so on. Plugins may change them. */
   readonly settings?: JsonObject;
   /** Sent with every call, where the provider speaks HTTP; values may be secrets. */
-  readonly headers?: Readonly<Record<string, string | Secret>>;
+  readonly headers?: GivenHeaders;
   /** Told what the provider could not do as it was asked, each once. A warning of the process unless said. */
   readonly onWarning?: OnWarning;
 }
@@ -30,12 +29,8 @@ export function checkOptions(model: AiSdkModel, options: AiSdkOptions): void {
   if (settings !== undefined && !wrong) {
     for (const problem of settingsProblems(settings, model.specificationVersion)) problems.add(`settings.${problem}`);
   }
-  if (headers !== undefined && !isHeaders(headers)) problems.add("headers: must be an object of texts or secrets");
+  for (const problem of headerProblems(headers)) problems.add(problem);
   problems.refuse("invalid-options", "This AI SDK model cannot be used");
-}
-
-function isHeaders(headers: unknown): boolean {
-  return isRecord(headers) && Object.values(headers).every((value) => typeof value === "string" || isSecret(value));
 }
 
 /** Every model of the AI SDK may be offered tools, unless somebody knows better. */

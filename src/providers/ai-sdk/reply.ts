@@ -7,12 +7,12 @@
  * R3 An error in the stream fails the call, whatever comes after it.
  */
 import type { ModelPart } from "../../ports/provider.ts";
+import { type Fields, recordIn, textIn } from "../shared/fields.ts";
+import { alive } from "./alive.ts";
 import { createBlocks } from "./blocks.ts";
 import { openCalls } from "./calls.ts";
 import type { Failures } from "./failures.ts";
 import { finishOf } from "./finish.ts";
-import { isRecord } from "./kept.ts";
-import { alive, type Fields, textIn } from "./reply-fields.ts";
 import { openTexts } from "./texts.ts";
 import type { Warnings } from "./warnings.ts";
 
@@ -53,25 +53,6 @@ export function openReply({ provider, failures, warnings }: ReplyRules): Reply {
     }
   }
 
-  /** What is no part of the answer. */
-  function takeNews(type: string, fields: Fields): readonly ModelPart[] {
-    switch (type) {
-      case "stream-start":
-        warnings.take(fields.warnings);
-        return alive;
-      case "tool-input-end":
-      case "response-metadata":
-      case "source":
-      case "reasoning-file":
-      case "raw":
-      case "ping":
-        return alive;
-      default:
-        warnings.say(`it sent a part of the unknown type ${type.slice(0, 50)}, which is not kept`);
-        return alive;
-    }
-  }
-
   function takeEnd(type: string, fields: Fields): readonly ModelPart[] | undefined {
     switch (type) {
       case "tool-result":
@@ -92,10 +73,29 @@ export function openReply({ provider, failures, warnings }: ReplyRules): Reply {
 
   return {
     take(part) {
-      const { type, ...fields } = (isRecord(part) ? part : {}) as Fields;
+      const { type, ...fields } = recordIn(part);
       if (typeof type !== "string") throw failures.malformed("a part without a type");
-      const parts = takeText(type, fields) ?? takeEnd(type, fields) ?? takeNews(type, fields);
+      const parts = takeText(type, fields) ?? takeEnd(type, fields) ?? takeNews(type, fields, warnings);
       return parts.length > 0 ? parts : alive; // what is held back is a sign of life too
     },
   };
+}
+
+/** What is no part of the answer. */
+function takeNews(type: string, fields: Fields, warnings: Warnings): readonly ModelPart[] {
+  switch (type) {
+    case "stream-start":
+      warnings.take(fields.warnings);
+      return alive;
+    case "tool-input-end":
+    case "response-metadata":
+    case "source":
+    case "reasoning-file":
+    case "raw":
+    case "ping":
+      return alive;
+    default:
+      warnings.say(`it sent a part of the unknown type ${type.slice(0, 50)}, which is not kept`);
+      return alive;
+  }
 }

@@ -1,6 +1,6 @@
 /** An error of somebody else's code, read without trust: fields may be missing, wrong, or throw when they are looked at. */
 import { messageOf } from "../../domain/json.ts";
-import { isRecord } from "./kept.ts";
+import { recordIn, textIn } from "../shared/fields.ts";
 
 export interface Said {
   /** The error's own name, such as AI_APICallError. */
@@ -84,12 +84,8 @@ function read(value: unknown, key: string): unknown {
 /** What cannot be a header is none. */
 function headersOf(headers: unknown): Headers {
   const found = new Headers();
-  for (const [name, value] of isRecord(headers) ? Object.entries(headers) : []) {
+  for (const [name, value] of Object.entries(recordIn(headers))) {
     if (typeof value === "string" && /^[\w-]+$/.test(name)) found.set(name, value.replaceAll(/[^\x20-\x7e]/g, ""));
   }
   return found;
-}
-
-function textIn(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

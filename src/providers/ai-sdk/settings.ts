@@ -1,15 +1,14 @@
 /** What a call can be told besides the conversation, by the AI SDK's names. Everything wrong is named at once. */
 import { type JsonObject, toJson } from "../../domain/json.ts";
 import { Problems } from "../../domain/problems.ts";
-import { isRecord } from "./kept.ts";
+import { isRecord } from "../shared/fields.ts";
+import { headerProblems } from "../shared/headers.ts";
 import { type CallSettings, reasoningLevels, type SpecificationVersion, type ToolChoice } from "./types.ts";
 
 const numbers = ["temperature", "topP", "topK", "presencePenalty", "frequencyPenalty", "seed"] as const;
 const names = [...numbers, "stopSequences", "toolChoice", "reasoning", "headers", "providerOptions"];
 
 const isText = (value: unknown): boolean => typeof value === "string";
-const isRecordOf = (value: unknown, fits: (each: unknown) => boolean): boolean =>
-  isRecord(value) && Object.values(value).every(fits);
 
 export function settingsProblems(settings: unknown, version: SpecificationVersion): readonly string[] {
   const json = toJson(settings);
@@ -19,10 +18,10 @@ export function settingsProblems(settings: unknown, version: SpecificationVersio
   problems.optional("stopSequences", (list) => Array.isArray(list) && list.every(isText), "must be a list of texts");
   problems.optional("toolChoice", isToolChoice, 'must be "auto", "none", "required" or { type: "tool", toolName }');
   problems.oneOf("reasoning", reasoningLevels);
-  problems.optional("headers", (value) => isRecordOf(value, isText), "must be an object of texts by name");
+  for (const problem of headerProblems(isRecord(settings) ? settings.headers : undefined)) problems.add(problem);
   problems.optional(
     "providerOptions",
-    (value) => isRecordOf(value, isRecord),
+    (value) => isRecord(value) && Object.values(value).every(isRecord),
     "must be an object of objects by provider, such as { anthropic: { … } }",
   );
   if (version === "v3" && isRecord(settings) && settings.reasoning !== undefined) {

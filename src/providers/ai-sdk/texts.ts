@@ -1,9 +1,10 @@
 /** Texts and thoughts of a reply, block by block, with what the provider wants back of them. */
 import type { ModelPart } from "../../ports/provider.ts";
+import { type Fields, textIn } from "../shared/fields.ts";
+import { alive } from "./alive.ts";
 import type { Blocks } from "./blocks.ts";
 import type { Failures } from "./failures.ts";
 import { kept, keptAsCustom } from "./kept.ts";
-import { alive, type Fields, textIn } from "./reply-fields.ts";
 
 export interface Texts {
   /** `text-start`, `reasoning-delta` and so on. */

@@ -1,6 +1,6 @@
 /** What a provider could not do as it was asked. Each is said once for a model: calls repeat them. */
 import { shortened } from "../../domain/json.ts";
-import { isRecord } from "./kept.ts";
+import { listIn, recordIn } from "../shared/fields.ts";
 
 export type OnWarning = (warning: string) => void;
 
@@ -27,14 +27,14 @@ export function createWarnings(name: string, onWarning: OnWarning = toProcess): 
   }
   return {
     take(list) {
-      for (const each of Array.isArray(list) ? list : []) say(wordsOf(each));
+      for (const each of listIn(list)) say(wordsOf(each));
     },
     say,
   };
 }
 
 function wordsOf(warning: unknown): string {
-  const { type, feature, setting, details, message } = isRecord(warning) ? warning : {};
+  const { type, feature, setting, details, message } = recordIn(warning);
   const known = [type, feature ?? setting, details ?? message].filter((word) => typeof word === "string");
   return known.length === 0 ? "a warning without words" : known.join(": ");
 }

@@ -4,9 +4,9 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { PartMetadata } from "../../domain/message.ts";
 import type { Usage } from "../../domain/run.ts";
 import type { ModelPart } from "../../ports/provider.ts";
+import { type Fields, isRecord, listIn, recordIn, textIn } from "../shared/fields.ts";
 import { createCallPieces } from "./call-pieces.ts";
 import type { Failures } from "./failures.ts";
-import { type Fields, isRecord, listIn, recordIn, textIn } from "./fields.ts";
 import { createReasoningDetails } from "./reasoning-details.ts";
 import { usageIn } from "./usage.ts";
 

@@ -8,7 +8,7 @@
  */
 import type { JsonObject } from "../../domain/json.ts";
 import type { ModelPart } from "../../ports/provider.ts";
-import { isRecord, textIn } from "./fields.ts";
+import { isRecord, textIn } from "../shared/fields.ts";
 
 interface OpenCall {
   readonly index: number | undefined;

@@ -8,8 +8,8 @@ import { type ErrorCode, HoldfastError } from "../../domain/errors.ts";
 import { messageOf, shortened } from "../../domain/json.ts";
 import { secretMark } from "../../domain/secret.ts";
 import { refusalClass } from "../shared/error-class.ts";
+import { type Fields, isRecord, listIn, recordIn, textIn } from "../shared/fields.ts";
 import { retryAfterMs } from "../shared/retry-after.ts";
-import { type Fields, isRecord, listIn, recordIn, textIn } from "./fields.ts";
 
 export interface Failures {
   /** The server answered with a status that is no success. */

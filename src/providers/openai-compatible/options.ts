@@ -5,6 +5,7 @@ import type { ModelDescription } from "../../domain/model.ts";
 import { descriptionProblems } from "../../domain/model.ts";
 import { isFunction, Problems, shown } from "../../domain/problems.ts";
 import { isSecret, type Secret } from "../../domain/secret.ts";
+import { headerProblems } from "../shared/headers.ts";
 
 export type ApiKey = string | Secret;
 
@@ -79,7 +80,7 @@ export function checkOptions(options: OpenAiCompatibleOptions): void {
   problems.optional("countTokens", isFlag, "must be true or false");
   problems.optional("returnReasoning", isFlag, "must be true or false");
   problems.optional("fetch", isFunction, "must be a function like the global fetch");
-  checkHeaders(options?.headers, problems);
+  for (const problem of headerProblems(options?.headers)) problems.add(problem);
   checkSettings(options?.settings, problems);
   if (options?.description !== undefined) {
     for (const problem of descriptionProblems(options.description)) problems.add(`description.${problem}`);
@@ -93,28 +94,6 @@ function addressProblem(address: unknown): string | undefined {
   const { protocol, username, password } = new URL(address);
   if (protocol !== "https:" && protocol !== "http:") return "must begin with https:// or http://";
   return username || password ? "has a name or password in it; use apiKey or headers" : undefined;
-}
-
-function checkHeaders(headers: unknown, problems: Problems): void {
-  if (headers === undefined) return;
-  if (typeof headers !== "object" || headers === null || Array.isArray(headers)) {
-    problems.add("headers: must be an object of texts or secrets by name");
-    return;
-  }
-  for (const [name, value] of Object.entries(headers)) {
-    if (!isKey(value)) problems.add(`headers.${name}: must be a string that is not empty, or a secret`);
-    else if (!isHeader(name, isSecret(value) ? value.reveal() : (value as string))) {
-      problems.add(`headers.${name}: cannot be sent; a name is letters, digits and hyphens, a value is one line`);
-    }
-  }
-}
-
-function isHeader(name: string, value: string): boolean {
-  try {
-    return new Headers([[name, value]]).has(name);
-  } catch {
-    return false;
-  }
 }
 
 function checkSettings(settings: unknown, problems: Problems): void {

@@ -1,6 +1,6 @@
 /** `reasoning_details`: thoughts with signatures or encrypted, in pieces. They go back as one list, verbatim. */
 import type { JsonObject, JsonValue } from "../../domain/json.ts";
-import { isRecord } from "./fields.ts";
+import { isRecord } from "../shared/fields.ts";
 
 const grown = ["text", "summary", "data"];
 

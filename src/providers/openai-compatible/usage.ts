@@ -1,6 +1,6 @@
 /** What a server counted, wherever it says so. */
 import { readUsage, type Usage } from "../../domain/run.ts";
-import { type Fields, isRecord, listIn, recordIn } from "./fields.ts";
+import { type Fields, isRecord, listIn, recordIn } from "../shared/fields.ts";
 
 /** Of a chunk or a whole reply; undefined when it counted nothing that is a count. */
 export function usageIn(chunk: Fields): Usage | undefined {

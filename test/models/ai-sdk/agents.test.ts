@@ -87,18 +87,32 @@ test("what is no model at all is told what one is", () => {
   }
 });
 
+test("what is said of a model is its description, and so part of the manifest", () => {
+  const description = {
+    contextWindow: 200_000,
+    maxOutputTokens: 64_000,
+    accepts: ["text", "image"],
+    toolCalls: false,
+    structuredOutput: true,
+    prices,
+  } as const;
+  expect(fromAiSdk(good, description).description).toEqual({ provider: "hand.written", model: "m", ...description });
+});
+
 test("every problem of fromAiSdk's options is named", () => {
   const options = {
     contextWindow: 0,
     accepts: ["smell"],
     prices: { inputPerMillion: -1 },
     settings: { temperature: "hot" },
-    headers: { a: 1 },
+    headers: { a: 1, "b c": "x", d: "two\nlines" },
     onWarning: 1,
     nonsense: 1,
   };
   const problems = problemsOf(() => fromAiSdk(good, options as never)).join("\n");
   for (const name of Object.keys(options)) expect(problems).toContain(name);
+  for (const name of ["a", "b c", "d"]) expect(problems).toContain(`headers.${name}: `);
+  expect(problems).not.toContain('lines"');
   expect(problemsOf(() => fromAiSdk(good, null as never))).not.toEqual([]);
 });
 
