@@ -143,6 +143,44 @@ test("R-070, D-40 agents and a resolver are not given together; what is no resol
   });
 });
 
+test("what needs agents takes a resolver that has names, and only such a one; limits are by whatever names it may have", async () => {
+  const sink = { deliver: () => undefined };
+  const more = { sinks: { crm: sink }, retention: { keepFinishedMs: 1 }, concurrencyPerAgent: { ann: 1, later: 2 } };
+  const runtime = await open({ resolver: resolverOf(registry(ann("1", { sinks: ["crm"] }))), ...more });
+  expect(await runtime.run("ann", "go")).toMatchObject({ outcome: "completed" });
+  await expect(createRuntime({ logger, resolver: { resolve: () => undefined }, ...more })).rejects.toMatchObject({
+    problems: [expect.stringMatching(/^retention: needs agents/), expect.stringMatching(/^sinks: needs agents/)],
+  });
+  const none = { ...more, concurrencyPerAgent: { ann: 0 } };
+  await expect(createRuntime({ logger, resolver: resolverOf(registry()), ...none })).rejects.toMatchObject({
+    problems: [expect.stringMatching(/^concurrencyPerAgent.ann: must be a whole number/)],
+  });
+});
+
+test("concurrencyPerAgent holds for agents that a resolver names later", async () => {
+  const store = memory();
+  let [now, most] = [0, 0];
+  const slow = tool({
+    name: "slow",
+    description: "Slow",
+    input: z.object({}),
+    execute: async () => {
+      now += 1;
+      most = Math.max(most, now);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      now -= 1;
+      return "done";
+    },
+  });
+  const shelf = registry();
+  const worker = await open({ store, resolver: resolverOf(shelf), concurrencyPerAgent: { ann: 1 } });
+  const answers = scripted([{ calls: [{ tool: "slow", input: {} }] }, "Done."]);
+  shelf.agents.push(ann("1", { model: answers, tools: [slow] }));
+  const runs = await Promise.all([1, 2, 3].map((n) => worker.start("ann", "go", { key: `k${n}` })));
+  for (const run of runs) expect(await run.output()).toBe("Done.");
+  expect(most).toBe(1);
+});
+
 test("R-064, R-070 without a resolver the agents that were given are found by name, the last of its name unless a version is said", async () => {
   const runtime = await open({ agents: [ann("1"), ann("2")] });
   expect(await runtime.run("ann", "go")).toMatchObject({ output: "Ann 2." });

@@ -164,3 +164,13 @@ export async function anyTicket(runtime: Runtime): Promise<void> {
   // @ts-expect-error only the engine closes
   await runtime.tickets.decide("id", { kind: "closed", why: "cancelled", hash: "h" });
 }
+
+export async function byName(runtime: Runtime): Promise<void> {
+  const run = await runtime.start("support@2", "hi", { context: { tier: "gold" } });
+  holds<Equal<Awaited<ReturnType<typeof run.output>>, JsonValue>>();
+  const result = await runtime.run("support", "hi");
+  if (result.outcome === "completed") holds<Equal<typeof result.output, JsonValue>>();
+  await runtime.runs.fork(run.id, "support", { atStep: 1 });
+  // @ts-expect-error by a name or by the agent itself
+  await runtime.start({ name: "support" }, "hi");
+}
