@@ -107,7 +107,7 @@ async function begin(
   return begun;
 }
 
-function doors(life: Life): Pick<ScriptContext, "until" | "rows" | "post"> {
+function doors(life: Life): Pick<ScriptContext, "until" | "rows" | "evidence" | "post"> {
   const { store } = life;
   const { scope } = life.request;
   async function asked<T>(question: Promise<T>): Promise<T> {
@@ -122,6 +122,7 @@ function doors(life: Life): Pick<ScriptContext, "until" | "rows" | "post"> {
       const rows = await asked(Promise.all([...allBirths(life)].map((run) => store.run({ scope, run }))));
       return rows.filter((row) => row !== undefined);
     },
+    evidence: (run) => asked(store.evidence({ scope, run })),
     post: (post) => asked(store.post({ ...post, scope })),
   };
 }

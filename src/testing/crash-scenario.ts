@@ -1,8 +1,9 @@
 /** A scenario of the crash kit: agents, and a script that plays their callers. */
 import type { RuntimeSettings } from "../compose.ts";
 import type { Agent } from "../domain/agent.ts";
+import type { RunId } from "../domain/ids.ts";
 import type { Sinks } from "../ports/sink.ts";
-import type { Post, PostAnswer, RunRow } from "../ports/store.ts";
+import type { EvidenceRow, Post, PostAnswer, RunRow } from "../ports/store.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { World } from "./crash-world.ts";
 
@@ -15,6 +16,8 @@ export interface ScriptContext {
   until(check: () => boolean | Promise<boolean>): Promise<void>;
   /** Every run of the scenario as the store has it now; not a call that is cut. */
   rows(): Promise<readonly RunRow[]>;
+  /** What is known of a run besides its journal; not a call that is cut. */
+  evidence(run: RunId): Promise<readonly EvidenceRow[]>;
   /** The store's outside door, from another process: no hint reaches this one. */
   post(post: Omit<Post, "scope">): Promise<PostAnswer>;
 }

@@ -14,6 +14,8 @@ const words: Readonly<Record<Source, string>> = {
   reasoning: "its reasoning",
   input: "inputs of tools",
   result: "results of tools",
+  large: "large results, as far as the model reads them",
+  deep: "the rest of them",
   progress: "what tools report on their way",
   failure: "what a `ToolFailure` says",
   thrown: "what other errors of tools and schemas say",

@@ -44,14 +44,14 @@ export type Cast = Readonly<Record<(typeof cast)[number], Agent<unknown>>>;
 const cast = ["clerk", "asker", "typist", "denied", "faller", "wired", "plugged", "sleeper", "crasher"] as const;
 
 export function agentsOf({ key, trace, content, used }: AgentParts): Cast {
-  const { lookup, careless, broken, remote, hangs, asked } = toolsOf(key, used);
+  const { lookup, large, careless, broken, remote, hangs, asked } = toolsOf(key, used);
   const spans = tracing({ tracer: trace.tracer, content });
   const base = { instructions: "Work.", plugins: [spans] };
-  const others = ["careless", "broken", "remote"].map((tool) => ({ tool, input: {} }));
+  const others = ["large", "careless", "broken", "remote"].map((tool) => ({ tool, input: {} }));
   const thinks = { reasoning: canary("reasoning"), text: canary("model"), pieces: 64 };
   return {
     clerk: agent({
-      ...{ ...base, name: "clerk", context, tools: [lookup, careless, broken, remote] },
+      ...{ ...base, name: "clerk", context, tools: [lookup, large, careless, broken, remote] },
       model: scripted([{ ...thinks, calls: [looks, ...others] }, canary("model")]),
     }),
     asker: agent({

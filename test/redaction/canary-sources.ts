@@ -10,6 +10,8 @@ export const sources = [
   "reasoning",
   "input", // of a tool
   "result",
+  "large", // a result that is kept as content, in what the model reads of it
+  "deep", // and in what it does not
   "progress",
   "failure", // what a ToolFailure says
   "thrown", // what any other error of a tool says
@@ -46,6 +48,8 @@ export const inTheOpen: Readonly<Record<Source, readonly Place[]>> = {
   reasoning: ["traces", "events"],
   input: ["logs", "traces", "events"],
   result: ["traces", "events"],
+  large: ["traces", "events"],
+  deep: [],
   progress: ["events"],
   failure: ["traces", "events"],
   thrown: ["logs", "traces", "errors", "events"],

@@ -37,6 +37,13 @@ export function toolsOf(key: Key, used: string[]) {
       return { found: canary("result") };
     },
   });
+  const large = tool({
+    name: "large",
+    description: "Answers at length",
+    input: nothing,
+    effect: "pure",
+    execute: () => `${canary("large")} ${"x".repeat(200_000)} ${canary("deep")} ${key}`,
+  });
   const careless = tool({
     name: "careless",
     description: "Returns its key",
@@ -78,7 +85,7 @@ export function toolsOf(key: Key, used: string[]) {
     effect: "pure",
     execute: ({ q }) => ({ did: q }),
   });
-  return { lookup, careless, broken, remote, hangs, asked };
+  return { lookup, large, careless, broken, remote, hangs, asked };
 }
 
 /** A hook that throws what it was configured with, at two moments of which one is only logged. */

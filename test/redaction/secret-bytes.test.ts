@@ -88,7 +88,7 @@ test.each([
     expect(isIn(careless, canary("secret"))).toBe(true);
     const kept = await keptBy(secret(canary("secret")), place);
     expect(isIn(kept, canary("secret"))).toBe(false);
-    for (const source of ["user", "result", "failure", "answer", "state", "context"] as const) {
+    for (const source of ["user", "result", "failure", "answer", "state", "context", "deep"] as const) {
       expect(isIn(kept, canary(source)), source).toBe(true); // what is no secret is kept in clear
     }
   },

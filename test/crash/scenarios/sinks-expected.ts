@@ -2,6 +2,14 @@
 import type { ExpectedRows } from "./expected-rows.ts";
 
 export const sinkRows: ExpectedRows = {
+  "a dead letter is told again": {
+    uncut: {
+      runs: [{ outcome: "completed", transcript: ["user: Go.", "assistant: Done."] }],
+      effects: ['end crm {"ended":"completed"} of start', "mend mend null of start"],
+      unknown: [],
+    },
+    afterError: {},
+  },
   "two sinks are told": {
     uncut: {
       runs: [{ outcome: "completed", transcript: ["user: Go.", 'assistant: {"resolved":true}'] }],
