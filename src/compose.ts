@@ -34,6 +34,7 @@ import type { Counts } from "./ports/counts.ts";
 import type { Advance } from "./ports/dispatcher.ts";
 import type { Logger } from "./ports/logger.ts";
 import type { RunKey, Store } from "./ports/store.ts";
+import { adoptAiSdk } from "./providers/ai-sdk/adopt.ts";
 import { type AgentDirectory, listedAgents, missingAgent } from "./runtime/agent-directory.ts";
 import { agentProblems } from "./runtime/agent-problems.ts";
 import { assembleRuntime } from "./runtime/assemble.ts";
@@ -41,6 +42,7 @@ import type { AgentCode } from "./runtime/bind-agent.ts";
 import { createBinder } from "./runtime/bind-run.ts";
 import type { Desk } from "./runtime/desk.ts";
 import { resolvedAgents } from "./runtime/resolved-agents.ts";
+import { createFindModel, type FindModel } from "./runtime/routed-models.ts";
 import type { Runtime } from "./runtime/runtime.ts";
 import { memory } from "./stores/memory/memory.ts";
 
@@ -101,6 +103,8 @@ export interface WorkerPart {
   readonly logger: Logger;
   readonly agents: AgentDirectory;
   readonly sinkNames: readonly string[];
+  readonly providerNames: readonly string[];
+  readonly findModel: FindModel;
   /** Stops claiming, gives every run back, then closes the ports. */
   close(): Promise<void>;
 }
@@ -116,7 +120,9 @@ export function composeWorker(
   const redactor = redactorOf(settings);
   const ports = { ...given, redactor, logger: redactingLogger(given.logger, redactor) };
   const limits = { ...defaultLimits, ...settings.limits };
-  const directory = directoryOf(agents, settings, { ...ports, limits });
+  const { providers = {} } = settings;
+  const findModel = createFindModel(providers, adoptAiSdk);
+  const directory = directoryOf(agents, settings, { ...ports, limits, findModel });
   const live = createLive();
   const counts: Counts = { runsInHand: 0, leasesLost: 0, fencedWrites: 0, behindAnswers: 0 };
   const engine: EngineDeps = {
@@ -156,17 +162,18 @@ export function composeWorker(
     }
   }
   const { logger } = ports;
-  return { scope, live, counts, redactor, logger, agents: directory, sinkNames: Object.keys(sinks), close };
+  const names = { sinkNames: Object.keys(sinks), providerNames: Object.keys(providers) };
+  return { scope, live, counts, redactor, logger, agents: directory, ...names, findModel, close };
 }
 
 function directoryOf(
   agents: readonly AgentCode[],
   { resolver, sinks = {} }: RuntimeSettings,
-  by: RuntimePorts & Pick<EngineDeps, "limits" | "redactor">,
+  by: RuntimePorts & Pick<EngineDeps, "limits" | "redactor"> & { readonly findModel: FindModel },
 ): AgentDirectory {
   if (!resolver) {
     const known = agents.map((code) => ({ code, fingerprint: fingerprintOf(code.declared, by.hash) }));
-    return listedAgents(known, by.hash);
+    return listedAgents(known, by);
   }
   const { phaseTimeoutMs, unservedMs } = by.limits;
   const here = { transactions: by.transactions, sinks: Object.keys(sinks) };

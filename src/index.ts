@@ -69,7 +69,7 @@ export type { RuntimeOptions, WorkerOptions } from "./options.ts";
 export { jsonSchema } from "./platform/json-schema.ts";
 export type { AgentResolver, WantedAgent } from "./ports/agent-resolver.ts";
 export type { ContentDefinition } from "./ports/content-store.ts";
-export type { Model, ModelPart, ModelRequest } from "./ports/provider.ts";
+export type { Model, ModelPart, ModelRequest, Provider, Providers } from "./ports/provider.ts";
 export type { Sink, SinkContext } from "./ports/sink.ts";
 export type { EvidenceRow, StoreDefinition } from "./ports/store.ts";
 export type { ListedRun, PlacedMessage } from "./ports/thread-store.ts";

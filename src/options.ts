@@ -13,10 +13,13 @@ import type { Clock } from "./ports/clock.ts";
 import type { ContentDefinition } from "./ports/content-store.ts";
 import type { Ids } from "./ports/ids.ts";
 import type { Logger } from "./ports/logger.ts";
+import type { Providers } from "./ports/provider.ts";
 import type { Sink, Sinks } from "./ports/sink.ts";
 import type { StoreDefinition } from "./ports/store.ts";
+import { adoptAiSdk } from "./providers/ai-sdk/adopt.ts";
 import { isAgent } from "./runtime/agent-directory.ts";
 import { ownProblems, sinkProblems, transactionProblems } from "./runtime/agent-problems.ts";
+import { checkProviders, createFindModel, type FindModel, modelProblems } from "./runtime/routed-models.ts";
 import { memory } from "./stores/memory/memory.ts";
 
 export interface WorkerOptions {
@@ -50,6 +53,8 @@ export interface WorkerOptions {
   readonly retention?: RetentionPolicy;
   /** Who can be told how runs end, by the names that agents give. */
   readonly sinks?: Sinks;
+  /** Where agents find the models that they name by route, `provider/model`: by the provider's name. */
+  readonly providers?: Providers;
   /** What is taken out of logs, traces and errors that are thrown; everything that the detectors find unless said. */
   readonly redact?: RedactOptions;
   /** Where large results are kept, for example fileContent(folder); in the store unless said. */
@@ -79,6 +84,7 @@ const workerOptions = [
   "limits",
   "retention",
   "sinks",
+  "providers",
   "redact",
   "content",
 ] as const satisfies readonly (keyof WorkerOptions)[];
@@ -135,7 +141,8 @@ function check(options: RuntimeOptions, problems: Problems): readonly Agent<unkn
   problems.integer("closeGraceMs", 0, day);
   checkLimits(options?.limits, problems);
   checkResolver(options ?? {}, problems);
-  const agents = checkAgents(options?.agents, problems);
+  const findModel = createFindModel(checkProviders(options?.providers, problems), adoptAiSdk);
+  const agents = checkAgents(options?.agents, findModel, problems);
   checkPerAgent(options ?? {}, agents, problems);
   checkRetention(options ?? {}, problems);
   readRedaction(options?.redact, problems);
@@ -229,20 +236,24 @@ function checkTransactions(
   for (const agent of agents.filter(isAgent)) for (const each of transactionProblems(agent, here)) problems.add(each);
 }
 
-function checkAgents(agents: unknown, problems: Problems): readonly Agent<unknown>[] {
+function checkAgents(agents: unknown, findModel: FindModel, problems: Problems): readonly Agent<unknown>[] {
   if (agents === undefined) return [];
   if (!Array.isArray(agents)) {
     problems.add("agents: must be a list of agent({ … })");
     return [];
   }
   const names = new Set<string>();
+  const whole: Agent<unknown>[] = [];
   for (const [index, each] of (agents as Agent<unknown>[]).entries()) {
     const name = `${each?.name}@${each?.version}`;
-    if (!isAgent(each)) problems.add(`agents[${index}]: must come from agent({ … })`);
-    else if (names.has(name))
-      problems.add(`agents[${index}]: ${name} is there twice; give one of them another version`);
-    else for (const problem of ownProblems(each)) problems.add(`agents[${index}]: ${problem}`);
+    const found = isAgent(each) ? modelProblems(each, findModel) : ["must come from agent({ … })"];
+    const isTwice = isAgent(each) && names.has(name);
+    const twice = isTwice ? [`${name} is there twice; give one of them another version`] : [];
+    if (isAgent(each)) whole.push(isAgent(found) ? found : each);
+    for (const problem of isAgent(found) ? [...twice, ...(isTwice ? [] : ownProblems(found))] : found) {
+      problems.add(`agents[${index}]: ${problem}`);
+    }
     names.add(name);
   }
-  return agents;
+  return whole;
 }

@@ -5,6 +5,7 @@ import { isReserved, reservedName } from "./answer-tool.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import { jsonSchemaOf } from "./json-schema.ts";
 import type { DescribedModel } from "./model.ts";
+import { isRouted, readRoute } from "./model-route.ts";
 import { type AgentOutput, type OutputMode, readOutput } from "./output.ts";
 import type { ConfiguredPlugin } from "./plugin.ts";
 import { asPlugin, isPolicy, type Policy } from "./policy.ts";
@@ -24,6 +25,8 @@ export interface Agent<Output = string, Context = unknown> {
   readonly version: string;
   readonly onUpgrade: OnUpgrade;
   readonly model: DescribedModel;
+  /** Of one whose model is only named: the same agent with the model itself, checked anew. */
+  readonly withModel?: (model: DescribedModel) => Agent<unknown>;
   readonly instructions: Instructions;
   readonly tools: readonly Tool[];
   readonly context?: StandardSchema;
@@ -65,7 +68,8 @@ export interface AgentOptions<
    * refuse: it waits for a worker that has its manifest.
    */
   readonly onUpgrade?: OnUpgrade;
-  readonly model: DescribedModel;
+  /** The model itself, or its route among the runtime's providers: "openai/gpt-x". */
+  readonly model: DescribedModel | string;
   readonly instructions: string | ((context: OutputOf<ContextSchema>) => string);
   readonly tools?: readonly Tool[];
   /** Schema of what start(…, { context }) must bring; durable, given to instructions and tools. */
@@ -124,7 +128,9 @@ export function agent<
   );
   problems.optional("version", (text) => typeof text === "string" && text.length > 0, "must be a non-empty string");
   problems.oneOf("onUpgrade", ["pinned", "move", "refuse"]);
-  const wrong = modelProblem(options?.model);
+  const given = options?.model;
+  const model = typeof given === "string" ? readRoute(given) : given;
+  const wrong = modelProblem(model);
   if (wrong) problems.add(`model: ${wrong}`);
   problems.check(
     "instructions",
@@ -143,15 +149,16 @@ export function agent<
     problems,
   );
   checkTools(tools, problems);
-  const budget = checkBudget(options?.budget, options?.model, problems);
+  const budget = checkBudget(options?.budget, model, problems);
   const sinks = checkSinks(options?.sinks, problems);
   problems.refuse("invalid-agent", `Agent ${shown(options?.name)} cannot be defined`);
-  const { name, model, context, version = "1", onUpgrade = "pinned" } = options;
+  const { name, context, version = "1", onUpgrade = "pinned" } = options;
   return {
     name,
     version,
     onUpgrade,
-    model,
+    model: model as DescribedModel,
+    ...(typeof given === "string" ? { withModel: (found) => agent({ ...options, model: found }) } : {}),
     instructions: options.instructions as Instructions,
     tools: tools as readonly Tool[],
     plugins,
@@ -173,7 +180,9 @@ function withPolicy(given: unknown, plugins: unknown): unknown {
 function modelProblem(value: unknown): string | undefined {
   const description = (value as Partial<DescribedModel> | null | undefined)?.description;
   if (typeof description?.provider === "string" && typeof description.model === "string") return undefined;
-  const known = "must be a model: an AI SDK model, openaiCompatible({ … }), or scripted([…]) from holdfast/testing";
+  const known =
+    "must be a model: an AI SDK model, openaiCompatible({ … }), scripted([…]) from holdfast/testing, " +
+    'or a route such as "openai/gpt-x"';
   if (typeof value !== "function" && !looksLikeAiSdk(value)) return known;
   return aiSdkProblem(value) ?? known;
 }
@@ -203,7 +212,8 @@ function checkBudget(budget: unknown, model: DescribedModel | undefined, problem
   inner.integer("tokens", 1, Number.MAX_SAFE_INTEGER);
   inner.optional("usd", isMoney, `must be a number of dollars from 0.000001 to ${maxUsd}`);
   const { steps = defaultSteps, wallTime, tokens, usd } = (budget ?? {}) as BudgetOptions;
-  if (usd !== undefined && !hasPrices(model)) inner.add(`usd: ${withoutPrices(model)}`);
+  const isKnown = model === undefined || !isRouted(model); // else its prices are looked at when it is found
+  if (usd !== undefined && isKnown && !hasPrices(model)) inner.add(`usd: ${withoutPrices(model)}`);
   problems.include("budget", inner);
   return {
     steps,

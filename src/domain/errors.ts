@@ -188,6 +188,11 @@ export const errorCatalogue = {
     status: 502,
     next: "The provider's answer broke its own protocol; the call is repeated.",
   },
+  "model-unresolved": {
+    retry: "never",
+    status: 500,
+    next: "Give `providers` one of the name that the route begins with, which has the model, or correct the route.",
+  },
   "model-empty": {
     retry: "later",
     status: 502,

@@ -73,6 +73,7 @@ export function readOutput(options: OutputOptions | undefined, problems: Problem
  */
 function modeFor(given: unknown, model: unknown, problems: Problems): OutputMode {
   problems.oneOf("outputMode", ["native", "tool", "text"]);
+  if (typeof model === "string") return (given ?? "text") as OutputMode; // a route: asked again when the model is found
   const { structuredOutput, toolCalls } = (model as Partial<DescribedModel> | null | undefined)?.description ?? {};
   if (given === "native" && structuredOutput !== true)
     problems.add("outputMode: native needs a model with structuredOutput; nothing would bind this one to the schema");

@@ -1,4 +1,5 @@
 /** Provider: a model vendor, seen as one model that can be called. Adapters classify their errors at this edge. */
+import type { AiSdkModel } from "../domain/ai-sdk-model.ts";
 import type { FinishReason } from "../domain/entry.ts";
 import type { ThreadId } from "../domain/ids.ts";
 import type { JsonObject } from "../domain/json.ts";
@@ -72,3 +73,12 @@ export interface Model extends DescribedModel {
    */
   call(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
 }
+
+/**
+ * Gives a vendor's models by their names; undefined when it has none of that name. Asked before anything runs. A provider of
+ * the AI SDK is one.
+ */
+export type Provider = (model: string) => Model | AiSdkModel | undefined;
+
+/** By the names that routes begin with. */
+export type Providers = Readonly<Record<string, Provider>>;

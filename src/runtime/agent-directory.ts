@@ -7,6 +7,7 @@ import { manifestOf } from "../domain/manifest.ts";
 import type { RunToBind } from "../engine/deps.ts";
 import type { Hash } from "../ports/hash.ts";
 import type { AgentCode } from "./bind-agent.ts";
+import type { FindModel } from "./routed-models.ts";
 
 export interface AgentDirectory {
   /** Names of agents whose runs are executed here. */
@@ -48,8 +49,13 @@ export function missingAgent(agent: string): string {
   return `No worker has agent ${agent}; start one that does, or cancel the run`;
 }
 
+export interface Looking {
+  readonly hash: Hash;
+  readonly findModel: FindModel;
+}
+
 /** Agents in the order in which they were given; of one name the last counts, unless a run or a start asks for another. */
-export function listedAgents(known: readonly Known[], hash: Hash): AgentDirectory {
+export function listedAgents(known: readonly Known[], { hash, findModel }: Looking): AgentDirectory {
   const names = [...new Set(known.map(({ code }) => code.name))];
   const labels = known.map(({ code }) => `${code.name}@${code.declared.version}`).join(", ");
 
@@ -66,7 +72,8 @@ export function listedAgents(known: readonly Known[], hash: Hash): AgentDirector
   }
 
   /** What this process runs is exactly what it was given: a start that means something else would run something else. */
-  function given(agent: Agent<unknown>): Startable {
+  function given(asked: Agent<unknown>, run: RunId): Startable {
+    const agent = findModel(asked, run);
     if (known.length > 0 && !names.includes(agent.name)) {
       throw new HoldfastError("unknown-agent", `Agent ${agent.name} is not one of this runtime's: ${names.join(", ")}`);
     }
@@ -83,7 +90,7 @@ export function listedAgents(known: readonly Known[], hash: Hash): AgentDirector
 
   return {
     names: () => names,
-    toStart: async ({ agent }) => (typeof agent === "string" ? named(agent) : given(agent)),
+    toStart: async ({ agent, run }) => (typeof agent === "string" ? named(agent) : given(agent, run)),
     async toBind({ agent, fingerprint, declared }) {
       const candidates = known.filter(({ code }) => code.name === agent);
       const last = candidates.at(-1);

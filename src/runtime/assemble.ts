@@ -11,6 +11,7 @@ import { asAllowed } from "./content-access.ts";
 import type { Desk } from "./desk.ts";
 import { readMetrics } from "./metrics.ts";
 import { redactingErrors } from "./redacted-error.ts";
+import type { FindModel } from "./routed-models.ts";
 import { checkWatch, createRunHandle } from "./run-handle.ts";
 import { createRunLists, forkRun } from "./runs.ts";
 import type { ForkOptions, Run, RunResult, Runtime, StartInput, StartOptions, WaitOptions } from "./runtime.ts";
@@ -25,6 +26,8 @@ export interface Parts extends Omit<Desk, "closed"> {
   readonly live: Live;
   readonly counts: Counts;
   readonly sinkNames: readonly string[];
+  readonly providerNames: readonly string[];
+  readonly findModel: FindModel;
   /** Closes what the composition root has opened. */
   readonly shutDown: () => Promise<void>;
 }
@@ -62,7 +65,7 @@ export function assembleRuntime(parts: Parts): Runtime {
     },
     manifest(agent) {
       if (!isAgent(agent)) throw noAgent("manifest(agent)");
-      return manifestOf(agent, desk.hash);
+      return manifestOf(parts.findModel(agent), desk.hash);
     },
     runs: {
       get: (id: string) => handle(parseId<RunId>("run id", id)),
@@ -73,6 +76,7 @@ export function assembleRuntime(parts: Parts): Runtime {
       ...createRunLists(desk),
     },
     sinks: parts.sinkNames,
+    providers: parts.providerNames,
     content: createContents(desk),
     tickets: createTickets(desk),
     threads: createThreads(desk),

@@ -13,21 +13,20 @@ import { messageOf } from "../domain/json.ts";
 import { fingerprintOf, manifestOf } from "../domain/manifest.ts";
 import type { RunToBind } from "../engine/deps.ts";
 import type { AgentResolver, WantedAgent } from "../ports/agent-resolver.ts";
-import type { Hash } from "../ports/hash.ts";
 import {
   type AgentDirectory,
   type AskedAgent,
   type Found,
   isAgent,
   type Known,
+  type Looking,
   missingAgent,
   readRef,
 } from "./agent-directory.ts";
 import { type Asking, askResolver, createNames, patiently } from "./ask-resolver.ts";
 import { bindAgent } from "./bind-agent.ts";
 
-export interface Resolving extends Asking {
-  readonly hash: Hash;
+export interface Resolving extends Asking, Looking {
   /** After how long a run that found nothing asks again. */
   readonly againMs: number;
   /** What an agent needs that this process does not have. */
@@ -87,9 +86,13 @@ function failed(cause: unknown, { run, agent, signal }: RunToBind, { logger, aga
 type Ask = (wanted: WantedAgent) => Promise<Agent<unknown> | undefined>;
 
 /** A1. */
-async function startable(asked: AskedAgent, { hash }: Resolving, ask: Ask): ReturnType<AgentDirectory["toStart"]> {
+async function startable(
+  asked: AskedAgent,
+  { hash, findModel }: Resolving,
+  ask: Ask,
+): ReturnType<AgentDirectory["toStart"]> {
   const { run, scope } = asked;
-  const given = typeof asked.agent === "string" ? undefined : asked.agent;
+  const given = typeof asked.agent === "string" ? undefined : findModel(asked.agent, run);
   const own = given ? manifestOf(given, hash).fingerprint : undefined;
   const { name, version } = given ?? readRef(asked.agent as string);
   const wanted = { agent: name, ...(version === undefined ? {} : { version }), run, scope };
@@ -109,9 +112,11 @@ async function startable(asked: AskedAgent, { hash }: Resolving, ask: Ask): Retu
 }
 
 /** A1. */
-function checked(answer: unknown, { agent, run }: WantedAgent, { problemsOf }: Resolving): Agent<unknown> {
+function checked(answered: unknown, { agent, run }: WantedAgent, by: Resolving): Agent<unknown> {
   const details = { run, agent };
-  if (!isAgent(answer)) {
+  const { problemsOf, findModel } = by;
+  const answer = isAgent(answered) ? findModel(answered, run) : undefined;
+  if (!answer) {
     const what = `Run ${run}: the resolver answered something for agent ${agent} that does not come from agent({ … })`;
     throw new HoldfastError("invalid-manifest", what, { details });
   }

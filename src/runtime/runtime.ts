@@ -333,6 +333,8 @@ export interface Runtime {
   readonly runs: Runs;
   /** Names of the sinks that this process delivers to. */
   readonly sinks: readonly string[];
+  /** Names of the providers that agents' routes can begin with. */
+  readonly providers: readonly string[];
   /** Large results, by their hash. */
   readonly content: Contents;
   readonly tickets: Tickets;

@@ -7,6 +7,8 @@ import { Problems } from "../domain/problems.ts";
 import type { Tool } from "../domain/tool.ts";
 import type { Model } from "../ports/provider.ts";
 import type { StoreDefinition } from "../ports/store.ts";
+import { adoptAiSdk } from "../providers/ai-sdk/adopt.ts";
+import { createFindModel } from "../runtime/routed-models.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { memory } from "../stores/memory/memory.ts";
 import { createFakeClock, type FakeClock, milliseconds } from "./fake-clock.ts";
@@ -57,7 +59,8 @@ export async function testRuntime(options: TestRuntimeOptions): Promise<TestRunt
   const ids = countingIds();
   const store = options.store ?? memory();
   const executed = new Map<string, Executed[]>();
-  const agents = options.agents.map((each) => withLog(withModel(each, options.models), executed));
+  const findModel = createFindModel(options.settings?.providers, adoptAiSdk);
+  const agents = options.agents.map((each) => withLog(findModel(withModel(each, options.models)), executed));
   const settings = { leaseMs, pollMs: 60_000, ...options.settings };
   const intercept = options.intercept ? { intercept: options.intercept } : {};
   const boot = (): Promise<TestProcess> => startProcess({ store, agents, clock, ids, settings, ...intercept });

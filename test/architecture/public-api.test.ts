@@ -106,6 +106,8 @@ const surface = {
       "Pool",
       "PoolMember",
       "PoolOptions",
+      "Provider",
+      "Providers",
       "PruneOptions",
       "Reconciled",
       "RedactOptions",

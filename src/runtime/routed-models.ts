@@ -1,0 +1,99 @@
+/**
+ * Models that agents name by route, `provider/model`, found among the runtime's providers.
+ *
+ * P1 An agent is looked at again with the model that was found, so that every check sees what the model says of itself, and
+ *    the manifest declares it. Until then nothing of it is written or run.
+ * P2 What cannot be found is refused by its route, with what there is; a provider that throws has refused it.
+ * P3 One route is one model in a process, whoever names it.
+ */
+import type { Agent } from "../domain/agent.ts";
+import { HoldfastError, isHoldfastError } from "../domain/errors.ts";
+import type { RunId } from "../domain/ids.ts";
+import { messageOf } from "../domain/json.ts";
+import { isRouted } from "../domain/model-route.ts";
+import { isFunction, type Problems } from "../domain/problems.ts";
+import { toolNamePattern } from "../domain/tool.ts";
+import type { Model, Providers } from "../ports/provider.ts";
+
+/** The agent with its model; itself where it has one already. */
+export type FindModel = (agent: Agent<unknown>, run?: RunId) => Agent<unknown>;
+
+/** How models of other kinds become ours. */
+export type Adopt = (answer: unknown) => unknown;
+
+export function createFindModel(providers: Providers | undefined, adopt: Adopt): FindModel {
+  const models = new Map<string, Model>();
+  const found = new WeakMap<Agent<unknown>, Agent<unknown>>();
+  return (agent, run) => {
+    if (!agent.model || !isRouted(agent.model) || !agent.withModel) return agent;
+    const known = found.get(agent);
+    if (known) return known;
+    const { route } = agent.model;
+    const model = models.get(route) ?? find(agent, { providers: providers ?? {}, adopt, run });
+    models.set(route, model); // P3
+    const whole = agent.withModel(model); // P1
+    found.set(agent, whole);
+    return whole;
+  };
+}
+
+interface Search {
+  readonly providers: Providers;
+  readonly adopt: Adopt;
+  readonly run: RunId | undefined;
+}
+
+/** P2. */
+function find({ name, model }: Agent<unknown>, { providers, adopt, run }: Search): Model {
+  const route = isRouted(model) ? model.route : "";
+  const { description } = model;
+  const fail = (why: string, cause?: unknown): HoldfastError =>
+    new HoldfastError("model-unresolved", `${run ? `Run ${run}: ` : ""}agent ${name}: ${why}`, {
+      details: { agent: name, route, ...(run ? { run } : {}) },
+      ...(cause === undefined ? {} : { cause }),
+    });
+  if (!Object.hasOwn(providers, description.provider)) {
+    const names = Object.keys(providers).join(", ") || "none";
+    const give = `give createRuntime providers: { ${description.provider}: … }; there are ${names}`;
+    throw fail(`missing provider adapter for package route ${route}: ${give}`);
+  }
+  let answer: unknown;
+  try {
+    answer = adopt(providers[description.provider]?.(description.model));
+  } catch (cause) {
+    const problems = isHoldfastError(cause) ? cause.problems.join("; ") : "";
+    throw fail(`provider ${description.provider} refuses ${route}: ${problems || messageOf(cause)}`, cause);
+  }
+  if (answer === undefined) throw fail(`provider ${description.provider} has no model ${description.model}`);
+  if (isModel(answer)) return answer;
+  throw fail(`provider ${description.provider} answered for ${route} what is no model`);
+}
+
+function isModel(value: unknown): value is Model {
+  const { description, call } = (value ?? {}) as Partial<Model>;
+  return typeof description?.provider === "string" && typeof description.model === "string" && isFunction(call);
+}
+
+/** L8: every wrong one is named; those that are functions are looked at all the same, so that agents are too. */
+export function checkProviders(providers: unknown, problems: Problems): Providers {
+  if (providers === undefined) return {};
+  if (typeof providers !== "object" || providers === null || Array.isArray(providers)) {
+    problems.add("providers: must be an object: functions of a model's name, by the provider's name");
+    return {};
+  }
+  for (const [name, provider] of Object.entries(providers)) {
+    if (!toolNamePattern.test(name)) problems.add(`providers.${name}: the name must match ${toolNamePattern}`);
+    if (!isFunction(provider)) problems.add(`providers.${name}: must be a function of a model's name`);
+  }
+  return Object.fromEntries(Object.entries(providers).filter(([, provider]) => isFunction(provider)));
+}
+
+/** The agent with its model, or what is wrong with that. */
+export function modelProblems(agent: Agent<unknown>, findModel: FindModel): Agent<unknown> | readonly string[] {
+  try {
+    return findModel(agent);
+  } catch (cause) {
+    if (!isHoldfastError(cause)) throw cause;
+    return cause.problems.length > 0 ? cause.problems.map((problem) => `${agent.name}: ${problem}`) : [cause.message];
+  }
+}
