@@ -52,7 +52,7 @@ test("P1 what depends on the model is checked with the model that was found", as
   };
   expect((await problems({ tools: [look] })).problems.join()).toContain("cannot call tools");
   expect((await problems({ budget: { usd: 1 } })).problems.join()).toContain(
-    "clerk: budget.usd: the model has no prices",
+    'clerk: budget.usd: the model "scripted/large" has no prices',
   );
   const output = { output: z.object({ a: z.string() }), outputMode: "native" };
   expect((await problems(output)).problems.join()).toContain("clerk: outputMode: native needs a model");
