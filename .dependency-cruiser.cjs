@@ -116,7 +116,7 @@ module.exports = {
       from: { path: "^examples/" },
       to: {
         path: "^(src|test|scripts|bench)/",
-        pathNot: "^src/(index|sqlite|postgres|plugins|tracing|mcp|testing)\\.ts$",
+        pathNot: "^src/(index|sqlite|postgres|plugins|openai|tracing|mcp|testing)\\.ts$",
       },
     },
     {
