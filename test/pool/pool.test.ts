@@ -155,6 +155,7 @@ const modelCodes: Record<Extract<ErrorCode, `model-${string}`>, "a bad day" | "n
   "model-not-found": "no bad day",
   "model-context-overflow": "no bad day",
   "model-content-filtered": "no bad day",
+  "model-unresolved": "no bad day",
 };
 
 test.each(Object.entries(modelCodes))("%s is %s", async (code, what) => {
