@@ -33,6 +33,7 @@ export function nextEffect(effect: EffectState | undefined, entry: EffectEntry):
       id: entry.effect,
       attempt,
       failures: effect?.failures ?? 0,
+      ...(effect?.kept ? { kept: effect.kept } : {}),
       open: { attempt, key, startBy, timeoutMs, epoch },
     };
   }
@@ -40,12 +41,21 @@ export function nextEffect(effect: EffectState | undefined, entry: EffectEntry):
     throw new HoldfastError("illegal-transition", `Effect ${entry.effect}: attempt ${entry.attempt} is not open`);
   }
   const failures = effect.failures + (entry.result.kind === "failed" ? 1 : 0);
-  return { id: effect.id, attempt: effect.attempt, failures, last: entry.result };
+  const kept = (entry.result.kind === "failed" && entry.result.kept) || effect.kept;
+  const last = withoutKept(entry.result);
+  return { id: effect.id, attempt: effect.attempt, failures, last, ...(kept ? { kept } : {}) };
+}
+
+function withoutKept(result: Settled): Settled {
+  if (result.kind !== "failed" || !result.kept) return result;
+  const { kept: _, ...rest } = result;
+  return rest;
 }
 
 export function addUsage({ usage }: RunState, entry: EffectEntry): RunUsage {
-  if (entry.type === "effect-intended" || entry.result.kind !== "done") return usage;
+  if (entry.type === "effect-intended") return usage;
   const { result } = entry;
+  if (result.kind !== "done" && !(result.kind === "failed" && result.kept)) return usage;
   return result.usage
     ? sumUsage(usage, result.usage)
     : { ...usage, uncountedReplies: (usage.uncountedReplies ?? 0) + 1 };
@@ -65,12 +75,12 @@ export function keepBooks(state: RunState, entry: EffectEntry): RunState {
     return { ...state, ledger: hold(ledger, entry.effect, { amount, limits: budget }) };
   }
   const settled = settle(ledger, entry.effect, costOfAttempt(entry.result));
-  const usage = entry.result.kind === "done" ? entry.result.usage : undefined;
+  const { result } = entry;
+  const usage = result.kind === "done" || result.kind === "failed" ? result.usage : undefined;
   return { ...state, ledger: usage ? { ...settled, lastInput: usage.inputTokens } : settled };
 }
 
 function costOfAttempt(result: Settled): Amount | undefined {
-  if (result.kind === "done") return result.cost;
-  if (result.kind === "failed" && result.begun) return undefined;
+  if (result.kind === "done" || (result.kind === "failed" && result.begun)) return result.cost;
   return result.kind === "lost" || result.kind === "aborted" ? undefined : nothing;
 }

@@ -9,7 +9,7 @@ import type { ErrorRecord, RetryClass } from "./errors.ts";
 import type { CallId, EffectId, Fingerprint, InputId, MessageId, RunId, TicketId } from "./ids.ts";
 import type { JsonValue } from "./json.ts";
 import type { Amount } from "./ledger.ts";
-import type { CallErrorCode, CallResult, Message } from "./message.ts";
+import type { CallErrorCode, CallResult, Message, Part } from "./message.ts";
 import type { AnsweredBy } from "./model.ts";
 import type { OutputReport } from "./output.ts";
 import type { Phase } from "./phase.ts";
@@ -103,14 +103,21 @@ export type Settled =
       readonly cost?: Amount;
       /** Of a model that stands for several: the one that answered. */
       readonly answeredBy?: AnsweredBy;
+      /** Of a reply whose stream broke off after whole calls: why. */
+      readonly cut?: ErrorRecord;
     }
   | {
       readonly kind: "failed";
       readonly error: ErrorRecord;
       readonly retry: RetryClass;
       readonly retryAt?: number;
-      /** Something of an answer had come: it has cost something, and nobody counted. */
+      /** Something of an answer had come: it has cost something. */
       readonly begun?: true;
+      /** All that has come of the reply so far; the next attempt goes on from there. */
+      readonly kept?: readonly Part[];
+      readonly usage?: Usage;
+      readonly cost?: Amount;
+      readonly answeredBy?: AnsweredBy;
     }
   | { readonly kind: "refused"; readonly code: CallErrorCode; readonly message: string }
   | { readonly kind: "not-made" }

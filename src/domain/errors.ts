@@ -183,6 +183,16 @@ export const errorCatalogue = {
     status: 502,
     next: "The provider could not be reached; see that it runs and that its address is right. The call is repeated.",
   },
+  "model-interrupted": {
+    retry: "later",
+    status: 502,
+    next: "The answer broke off before it was whole; the next attempt goes on from what had come.",
+  },
+  "model-truncated": {
+    retry: "later",
+    status: 502,
+    next: "The answer reached the model's output limit; the next attempt goes on from there.",
+  },
   "model-malformed": {
     retry: "later",
     status: 502,

@@ -59,8 +59,17 @@ export const hideOutcome = hideBy<"kind", Outcome>("kind", {
 });
 
 export const hideSettled = hideBy<"kind", Settled>("kind", {
-  done: { message: "shown", usage: "shown", finish: "shown", cost: "shown", answeredBy: "shown" },
-  failed: { error: hideError, retry: "shown", retryAt: "shown", begun: "shown" },
+  done: { message: "shown", usage: "shown", finish: "shown", cost: "shown", answeredBy: "shown", cut: hideError },
+  failed: {
+    error: hideError,
+    retry: "shown",
+    retryAt: "shown",
+    begun: "shown",
+    kept: (parts) => parts.map(hidePart),
+    usage: "shown",
+    cost: "shown",
+    answeredBy: "shown",
+  },
   refused: { code: "shown", message: "hidden" },
   "not-made": {},
   lost: {},

@@ -3,7 +3,7 @@ import type { EffectIntended, RunCreated, Settled, Verdict } from "./entry.ts";
 import type { CallId, EffectId } from "./ids.ts";
 import type { JsonValue } from "./json.ts";
 import type { Ledger } from "./ledger.ts";
-import type { CallInput, CallResult, Message } from "./message.ts";
+import type { CallInput, CallResult, Message, Part } from "./message.ts";
 import type { OutputReport } from "./output.ts";
 import type { ContextSlot, PluginState, StepChanges } from "./plugin-state.ts";
 import type { CancelRequest, ManifestRef, Outcome, PendingInput, RunStatus, RunUsage } from "./run.ts";
@@ -97,6 +97,8 @@ export interface EffectState {
   /** The attempt in flight: intended and not settled. */
   readonly open?: OpenAttempt;
   readonly last?: Settled;
+  /** Of a reply that broke off: what the next attempt goes on from. */
+  readonly kept?: readonly Part[];
 }
 
 export type OpenAttempt = Pick<EffectIntended, "attempt" | "key" | "startBy" | "timeoutMs"> & {

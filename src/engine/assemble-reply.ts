@@ -24,8 +24,10 @@ export interface Reply {
 export interface Assembly {
   /** Takes one part; answers what is wrong with it, if anything is. */
   add(part: ModelPart): string | undefined;
-  /** The whole, or what is wrong with it. */
-  end(): Reply | string;
+  /** The whole; undefined of a stream that has not come to its finish. */
+  end(): Reply | undefined;
+  /** What has come so far. */
+  soFar(): readonly Part[];
 }
 
 export function openAssembly(place: Pick<LivePlace, "run" | "step">): Assembly {
@@ -60,7 +62,7 @@ export function openAssembly(place: Pick<LivePlace, "run" | "step">): Assembly {
       }
     },
     end() {
-      if (!finish) return "the stream ended without a finish";
+      if (!finish) return undefined;
       const usage = readUsage(finish.usage);
       const answeredBy = readAnsweredBy(finish.answeredBy);
       return {
@@ -70,6 +72,7 @@ export function openAssembly(place: Pick<LivePlace, "run" | "step">): Assembly {
         ...(answeredBy ? { answeredBy } : {}),
       };
     },
+    soFar: () => parts.map(whole),
   };
 }
 
@@ -169,6 +172,12 @@ function readInput(text: string): CallInput {
   const json = toJson(parsed);
   if (json.ok) return { kind: "json", value: json.value };
   return { kind: "text", text: "", problem: `${json.problem} at ${json.path}` };
+}
+
+/** A text that broke off may end with half a character. */
+function whole(part: Part): Part {
+  const isText = part.type === "text" || part.type === "reasoning";
+  return wellFormed(isText ? { ...part, text: part.text.replace(/[\uD800-\uDBFF]$/, "") } : part);
 }
 
 /** Only of the whole: a stream may cut a pair of surrogates in two. */

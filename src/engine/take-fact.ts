@@ -10,6 +10,7 @@ import type { CallState } from "../domain/run-state.ts";
 import { takeReport } from "./check-output.ts";
 import { act, type Draft, emit } from "./draft.ts";
 import { isMet, takeRan } from "./moments.ts";
+import { isTruncated, joined, mayGoOn } from "./recover-reply.ts";
 import { retryAt } from "./retry.ts";
 import type { Fact, ModelOutcome } from "./work.ts";
 import { writeState } from "./write-state.ts";
@@ -40,23 +41,14 @@ export function isOpen(draft: Pick<Draft, "state">, fact: Pick<OpenFact, "effect
   return effects.some((effect) => effect?.id === fact.effect && effect.open?.attempt === fact.attempt);
 }
 
-function takeModel(draft: Draft, fact: Extract<Fact, { kind: "model-settled" }>): void {
+function takeModel(draft: Draft, fact: ModelFact): void {
   if (!isOpen(draft, fact)) return;
   const { effect, attempt, outcome } = fact;
   switch (outcome.kind) {
     case "reply":
       return takeReply(draft, fact, outcome);
-    case "failed": {
-      const { error, retry, retryAfterMs: afterMs } = outcome;
-      const { deadlineAt } = draft.state.created;
-      const failures = (draft.state.step?.model.failures ?? 0) + 1;
-      const again = retryAt({ retry, failures, effect, afterMs, deadlineAt }, draft.at);
-      const more = {
-        ...(again === undefined ? {} : { retryAt: again }),
-        ...(outcome.begun ? { begun: true as const } : {}),
-      };
-      return act(draft, { type: "effect-settled", effect, attempt, result: { kind: "failed", error, retry, ...more } });
-    }
+    case "failed":
+      return takeFailure(draft, fact, outcome);
     case "aborted":
     case "not-made":
       return act(draft, { type: "effect-settled", effect, attempt, result: { kind: outcome.kind } });
@@ -65,23 +57,51 @@ function takeModel(draft: Draft, fact: Extract<Fact, { kind: "model-settled" }>)
   }
 }
 
-function takeReply(
-  draft: Draft,
-  fact: Extract<Fact, { kind: "model-settled" }>,
-  reply: Extract<ModelOutcome, { kind: "reply" }>,
-): void {
+type ModelFact = Extract<Fact, { kind: "model-settled" }>;
+type Replied = Extract<ModelOutcome, { kind: "reply" }>;
+
+function takeFailure(draft: Draft, fact: ModelFact, outcome: Extract<ModelOutcome, { kind: "failed" }>): void {
   const { effect, attempt } = fact;
+  const { error, retry, kept, retryAfterMs: afterMs, begun } = outcome;
+  const { failures = 0, kept: before } = draft.state.step?.model ?? {};
+  const { deadlineAt } = draft.state.created;
+  const again = retryAt({ retry, failures: failures + 1, effect, afterMs, deadlineAt }, draft.at);
+  const more = {
+    ...(again === undefined ? {} : { retryAt: again }),
+    ...(begun ? { begun: true as const } : {}),
+    ...(kept && again !== undefined ? { kept: joined(before, kept) } : {}),
+  };
+  act(draft, { type: "effect-settled", effect, attempt, result: { kind: "failed", error, retry, ...more } });
+}
+
+/** The model is asked to go on, as often as a call may be tried at all. */
+function takeTruncated(draft: Draft, fact: ModelFact, reply: Replied): void {
+  const { effect, attempt } = fact;
+  const error = { code: "model-truncated", message: "The answer was cut at the model's output limit" };
+  const kept = joined(draft.state.step?.model.kept, reply.parts);
+  const again = { retry: "later", retryAt: draft.at.now, begun: true } as const;
+  const result = { kind: "failed", error, ...again, kept, ...spendingOf(draft, reply) } as const;
+  act(draft, { type: "effect-settled", effect, attempt, result });
+}
+
+function takeReply(draft: Draft, fact: ModelFact, reply: Replied): void {
+  const { effect, attempt } = fact;
+  const { failures = 0, kept } = draft.state.step?.model ?? {};
+  const mayTryAgain = failures + 1 < draft.at.limits.modelAttempts;
+  const goesOn = mayGoOn(draft.at.output, draft.at.hooked("output-gate"));
+  if (mayTryAgain && isTruncated(reply, goesOn)) return takeTruncated(draft, fact, reply);
   const { run } = draft.state.created.identity;
   const step = draft.state.step?.step ?? 0;
   const message: Message = {
     id: replyId(run, step),
     role: "assistant",
-    parts: reply.parts,
+    parts: joined(kept, reply.parts),
     visibility: "all",
     producer: { run, step },
   };
-  const { finish } = reply;
-  const result = { kind: "done", message: message.id, finish, ...spendingOf(draft, reply) } as const;
+  const { finish, cut } = reply;
+  const why = cut ? { cut } : {};
+  const result = { kind: "done", message: message.id, finish, ...spendingOf(draft, reply), ...why } as const;
   const isHeld = draft.at.hooked("output-gate") && isFinal(message, draft.at.output);
   act(draft, { type: "effect-settled", effect, attempt, result, ...(isHeld ? { reply: message } : {}) });
   if (!isHeld) act(draft, { type: "message-appended", body: { kind: "here", message } });
@@ -90,7 +110,7 @@ function takeReply(
 /** What was counted, by whom, and what it cost by that one's prices. */
 function spendingOf(
   draft: Draft,
-  { usage, answeredBy }: Extract<ModelOutcome, { kind: "reply" }>,
+  { usage, answeredBy }: Replied,
 ): Pick<Extract<Settled, { kind: "done" }>, "usage" | "cost" | "answeredBy"> {
   const { prices = draft.at.model.prices, ...names } = answeredBy ?? {};
   const isPaid = usage && isMetered(draft.state.created.budget);

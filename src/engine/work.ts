@@ -21,6 +21,8 @@ export type ModelOutcome =
       readonly usage?: Usage;
       /** Of a model that stands for several. */
       readonly answeredBy?: PricedAnswerer;
+      /** Its stream broke off. */
+      readonly cut?: ErrorRecord;
     }
   | {
       readonly kind: "failed";
@@ -29,6 +31,8 @@ export type ModelOutcome =
       readonly retryAfterMs?: number;
       /** Something of an answer had come. */
       readonly begun?: boolean;
+      /** What of this attempt can be gone on from. */
+      readonly kept?: readonly Part[];
     }
   | { readonly kind: "aborted" }
   | { readonly kind: "not-made" };

@@ -26,6 +26,11 @@ export interface ModelRequest {
   readonly maxOutputTokens?: number;
   /** The schema that the model is to be bound to in its final answer; calls of tools are not. Only with `structuredOutput`. */
   readonly output?: { readonly schema: JsonObject };
+  /**
+   * The reply is to go on from this text, which has come already: the last two messages are what has come and the request
+   * to go on.
+   */
+  readonly continues?: string;
   /** What plugins set for this call, by the provider's own names (temperature and the like). */
   readonly settings?: JsonObject;
 }

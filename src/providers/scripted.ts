@@ -70,7 +70,7 @@ export function scripted(answers: readonly ScriptedAnswer[], options: ScriptedOp
         return;
       }
       if (answer.delayMs !== undefined) await sleep(answer.delayMs, signal);
-      for (const part of partsOf(answer)) {
+      for (const part of partsOf(goingOn(answer, request.continues))) {
         signal.throwIfAborted();
         yield part;
         if (answer.pauseMs !== undefined) await sleep(answer.pauseMs, signal);
@@ -96,6 +96,12 @@ function resolve(
     return resolve(answer.attempts[request.attempt - 1] ?? answer.attempts.at(-1), request, name);
   }
   return answer;
+}
+
+/** A model that is asked to go on says the rest. */
+function goingOn(reply: ScriptedReply, said: string | undefined): ScriptedReply {
+  if (said === undefined || !reply.text?.startsWith(said)) return reply;
+  return { ...reply, text: reply.text.slice(said.length) };
 }
 
 function* partsOf(reply: ScriptedReply): Iterable<ModelPart> {

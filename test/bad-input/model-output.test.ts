@@ -83,8 +83,6 @@ onEveryStore((freshStore) => {
   const finish: ModelPart = { type: "finish", reason: "stop", usage: { inputTokens: 1, outputTokens: 1 } };
   const text: ModelPart = { type: "text-delta", text: "half" };
   const malformed: Record<string, readonly unknown[]> = {
-    "ends without a finish": [text],
-    "is empty": [],
     "has text after its finish": [text, finish, text],
     "has two finishes": [text, finish, finish],
     "has a part of an unknown type": [{ type: "poem", text: "roses" }, finish],
@@ -117,6 +115,21 @@ onEveryStore((freshStore) => {
       expect(failed).toMatchObject([{ result: { error: { code: "model-malformed" }, retry: "later" } }]);
       expect(JSON.stringify(journal)).not.toContain("half");
       expect((await run.status()).inputTokens).toBe(1);
+    });
+  }
+
+  for (const [what, parts] of Object.entries({ "ends without a finish": [text], "is empty": [] })) {
+    test(`a stream that ${what} broke off, and goes on from what has come`, async () => {
+      const model = aModelThat({ attempts: [{ parts }, says("Whole.")] });
+      await using story = await given(anAgentWith(echo), model, { store: freshStore() });
+      const run = await story.userSays("go");
+      await aMoment();
+      await story.pass("2s");
+      await story.expectReply(run, parts.length > 0 ? "halfWhole." : "Whole.");
+      const failed = (await story.journal(run)).filter(
+        (entry) => entry.type === "effect-settled" && entry.result.kind === "failed",
+      );
+      expect(failed).toMatchObject([{ result: { error: { code: "model-interrupted" }, retry: "later" } }]);
     });
   }
 

@@ -4,7 +4,7 @@ import { rowChanges } from "../../src/domain/row-changes.ts";
 import type { RunStatus } from "../../src/domain/run.ts";
 import * as j from "./journal.ts";
 
-const nothing = { opened: [], decided: [], takenInputs: [], messages: 0, slots: [], progressed: false };
+const nothing = { opened: [], decided: [], takenInputs: [], messages: 0, slots: [], cites: [], progressed: false };
 
 test("no entries and ordinary entries change no row", () => {
   const ordinary = [j.stepStarted(), j.modelIntended(), j.callGated(), j.toolIntended(), j.stepEnded()];

@@ -1,5 +1,5 @@
 /**
- * Live text: what a sitting shows of an attempt is always a beginning of what that attempt wrote; an attempt that ends
+ * Live text: what a sitting shows of an attempt is always a beginning of what it goes on from and wrote; an attempt that ends
  * without its message is retracted before its end is shown, and nothing of an attempt is shown after its end.
  */
 import type { MessageDelta, MessagePartial } from "../../domain/delta.ts";
@@ -105,14 +105,38 @@ function add(shown: Shown, piece: MessageDelta): void {
 
 function checkBeginning(shown: Shown, piece: MessagePartial | MessageDelta, following: Following): void {
   const step = stepOf(piece, following.check);
-  const { reasoning, pieces } = writtenBy(step, piece);
+  const entries = following.check.watch.runs.get(piece.run)?.entries ?? [];
+  const { reasoning, text } = wholeOf(step, { ...piece, entries });
   const what = `${piece.run} step ${piece.step} attempt ${piece.attempt} shows`;
-  if (!pieces.join("").startsWith(shown.text)) complain("watch-live", `${what} ${shown.text}`, following);
-  if (!reasoning.join("").startsWith(shown.reasoning)) complain("watch-live", `${what} ${shown.reasoning}`, following);
+  if (!text.startsWith(shown.text)) complain("watch-live", `${what} ${shown.text}`, following);
+  if (!reasoning.startsWith(shown.reasoning)) complain("watch-live", `${what} ${shown.reasoning}`, following);
   for (const [index, text] of shown.inputs) {
     const call = step?.calls[index];
     if (!call || !inputTextOf(call).startsWith(text)) complain("watch-live", `${what} input ${text}`, following);
   }
+}
+
+interface Attempt {
+  readonly run: RunId;
+  readonly step: number;
+  readonly attempt: number;
+  readonly entries: readonly Entry[];
+}
+
+/** What the journal had kept of the attempts before, and what this one writes. */
+function wholeOf(
+  plan: StepPlan | undefined,
+  { run, step, attempt, entries }: Attempt,
+): { text: string; reasoning: string } {
+  const effect = modelEffectId(run, step);
+  const settled = entries.flatMap((entry) =>
+    entry.type === "effect-settled" && entry.effect === effect && entry.attempt < attempt ? [entry.result] : [],
+  );
+  const kept = settled.findLast((result) => result.kind === "failed" && result.kept !== undefined);
+  const before = (type: "text" | "reasoning"): string =>
+    kept?.kind === "failed" ? (kept.kept ?? []).map((part) => (part.type === type ? part.text : "")).join("") : "";
+  const { reasoning, pieces } = writtenBy(plan, { step, attempt });
+  return { text: before("text") + pieces.join(""), reasoning: before("reasoning") + reasoning.join("") };
 }
 
 function stepOf({ run, step }: MessagePartial | MessageDelta, { plan, watch }: LiveCheck): StepPlan | undefined {
@@ -157,8 +181,8 @@ export function checkWritten({ plan, watch, report }: Pick<LiveCheck, "plan" | "
     const steps = plan.runs.find((each) => each.agent === row.agent)?.steps ?? [];
     for (const { message, attempt } of answersIn(entries)) {
       const step = message.producer?.step ?? 0;
-      const { pieces } = writtenBy(steps[step - 1], { step, attempt });
-      if (textOf(message) !== pieces.join("")) report("watch-live", `${key.run} step ${step} says ${textOf(message)}`);
+      const { text } = wholeOf(steps[step - 1], { run: key.run, step, attempt, entries });
+      if (textOf(message) !== text) report("watch-live", `${key.run} step ${step} says ${textOf(message)}`);
     }
   }
 }
