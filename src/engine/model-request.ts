@@ -1,6 +1,7 @@
 /** What one model call sends: instructions, conversation and tools, with what plugins changed for this step. */
 import { HoldfastError } from "../domain/errors.ts";
 import { messageOf } from "../domain/json.ts";
+import { unreadable } from "../domain/modality.ts";
 import { outputHint } from "../domain/output.ts";
 import { isOffered } from "../domain/plugin-state.ts";
 import type { RunState } from "../domain/run-state.ts";
