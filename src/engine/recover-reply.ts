@@ -54,7 +54,7 @@ export function mayGoOn(output: OutputSpec | undefined, isGated: boolean): boole
 }
 
 function hasText(parts: readonly Part[]): boolean {
-  return parts.some((part) => part.type === "text" && part.text !== "");
+  return parts.some((part) => part.type === "text" && part.text.trim() !== "");
 }
 
 /** Y2: text that goes on is one text. */
