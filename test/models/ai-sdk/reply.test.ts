@@ -19,8 +19,7 @@ const played = (...parts: readonly unknown[]) => fromAiSdk(objectModel("v4", [{ 
 async function messageOf(...parts: readonly unknown[]): Promise<readonly unknown[]> {
   const assembly = openAssembly({ run: "run" as RunId, step: 1 });
   for (const part of await collect(played(...parts))) expect(assembly.add(part)).toBeUndefined();
-  const reply = assembly.end();
-  return typeof reply === "string" ? [reply] : reply.parts;
+  return assembly.end()?.parts ?? [];
 }
 
 const kept = (metadata: object): object => ({ metadata: { "hand.written": metadata } });
