@@ -241,11 +241,15 @@ test.each([
       chunks: [...anthropicEvents({ text: "Half of it" }).slice(0, 5), overload],
     },
   ],
-])("anthropic: after %s the call is made again, once, and nothing of the first is left", async (_, play) => {
+])("anthropic: after %s the call is made again, once, and goes on from what has come", async (_, play) => {
   await using server = await openPlayServer([play, ...answers({ text: "Whole." })]);
-  expect(await run(helperOf(claude(server)))).toMatchObject({ outcome: "completed", output: "Whole." });
-  const [first, second] = bodies(server);
-  expect(second).toEqual(first);
+  expect(await run(helperOf(claude(server)))).toMatchObject({ outcome: "completed", output: "Half of Whole." });
+  const [first, second] = bodies(server) as readonly { readonly messages: readonly object[] }[];
+  expect(second?.messages.slice(0, -2)).toEqual(first?.messages);
+  expect(second?.messages.slice(-2)).toMatchObject([
+    { role: "assistant", content: [{ type: "text", text: expect.stringMatching(/^Half of/) }] },
+    { role: "user" },
+  ]);
   expect(server.sent).toHaveLength(2);
 });
 
