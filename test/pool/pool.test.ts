@@ -149,6 +149,8 @@ const modelCodes: Record<Extract<ErrorCode, `model-${string}`>, "a bad day" | "n
   "model-timeout": "a bad day",
   "model-unreachable": "a bad day",
   "model-malformed": "a bad day",
+  "model-interrupted": "a bad day",
+  "model-truncated": "a bad day",
   "model-empty": "a bad day",
   "model-refused": "no bad day",
   "model-unauthorized": "no bad day",

@@ -241,16 +241,21 @@ test.each([
       chunks: [...anthropicEvents({ text: "Half of it" }).slice(0, 5), overload],
     },
   ],
-])("anthropic: after %s the call is made again, once, and goes on from what has come", async (_, play) => {
+])("anthropic: after %s the call is made again, once, and goes on from what has come", async (what, play) => {
   await using server = await openPlayServer([play, ...answers({ text: "Whole." })]);
-  expect(await run(helperOf(claude(server)))).toMatchObject({ outcome: "completed", output: "Half of Whole." });
+  const hadText = ["a stream that is cut", "a stream that ends in the middle", "an overload in the middle"].includes(
+    what,
+  );
+  const output = hadText ? "Half of Whole." : "Whole.";
+  expect(await run(helperOf(claude(server)))).toMatchObject({ outcome: "completed", output });
   const [first, second] = bodies(server) as readonly { readonly messages: readonly object[] }[];
+  expect(server.sent).toHaveLength(2);
+  if (!hadText) return expect(second).toEqual(first);
   expect(second?.messages.slice(0, -2)).toEqual(first?.messages);
-  expect(second?.messages.slice(-2)).toMatchObject([
+  return expect(second?.messages.slice(-2)).toMatchObject([
     { role: "assistant", content: [{ type: "text", text: expect.stringMatching(/^Half of/) }] },
     { role: "user" },
   ]);
-  expect(server.sent).toHaveLength(2);
 });
 
 test.each([
