@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defaultScope, type RunId } from "../../src/domain/ids.ts";
-import { agent, policy, type Sink, tool } from "../../src/index.ts";
+import { agent, asContent, policy, type Sink, tool } from "../../src/index.ts";
 import type { Logger } from "../../src/ports/logger.ts";
 import type { ModelRequest } from "../../src/ports/provider.ts";
 import { sqlite } from "../../src/sqlite.ts";
@@ -16,7 +16,7 @@ import { deps, freshPath } from "../stores/watched-store.ts";
 const canary = "canary-8806";
 
 type Withheld = "tool-result" | "output" | "nothing";
-type Way = "at once" | "later";
+type Way = "at once" | "later" | "of much";
 
 /** The tool says it, or the model does; what is withheld is said nowhere. */
 async function hear(what: Withheld, way: Way) {
@@ -51,7 +51,8 @@ async function hear(what: Withheld, way: Way) {
     effect: "pure",
     execute: (_input, { log }) => {
       log("looked");
-      return what === "output" ? "nothing" : { deep: [canary] };
+      if (what === "output") return "nothing";
+      return way === "of much" ? asContent(canary + "-".repeat(500_000)) : { deep: [canary] };
     },
   });
   const answer = JSON.stringify({ note: what === "output" ? canary : "done" });
@@ -96,18 +97,24 @@ async function hear(what: Withheld, way: Way) {
   await reader.close();
   await runtime.close();
   const bytes = readFileSync(path).includes(canary);
-  const found = Object.entries(places).filter(([, said]) => JSON.stringify(said).includes(canary));
+  const [hash = canary] = /[0-9a-f]{64}(?=","bytes":500)/.exec(JSON.stringify(journal)) ?? [];
+  if (way === "of much" && what !== "output") expect(hash).toMatch(/^[0-9a-f]{64}$/);
+  const isSaid = (said: unknown): boolean => [canary, hash].some((word) => JSON.stringify(said).includes(word));
+  const found = Object.entries(places).filter(([, said]) => isSaid(said));
   const kept = journal.filter((entry) => JSON.stringify(entry).includes(canary)).map(({ type }) => type);
   return { result, found: found.map(([place]) => place), kept, bytes };
 }
 
-const ways: readonly Way[] = ["at once", "later"];
+const ways: readonly Way[] = ["at once", "later", "of much"];
 
-test("P4 what nobody withholds is found in every place that has content", async () => {
-  const { found, kept } = await hear("nothing", "at once");
-  expect(found).toEqual(["requests", "events", "thread", "traces"]);
-  expect(kept).toEqual(["message-appended"]);
-});
+test.each(["at once", "of much"] as const)(
+  "P4 what nobody withholds is found in every place that has content: %s",
+  async (way) => {
+    const { found, kept } = await hear("nothing", way);
+    expect(found).toEqual(["requests", "events", "thread", "traces"]);
+    expect(kept).toEqual(["message-appended"]);
+  },
+);
 
 describe.each(ways)("P4 said %s", (way) => {
   test("a result that is denied is nowhere; the journal, and it alone, keeps it as what the tool answered", async () => {
