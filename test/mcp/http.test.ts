@@ -55,6 +55,11 @@ async function bodyOf(request: IncomingMessage): Promise<{ id?: unknown; method?
   return text === "" ? {} : (JSON.parse(text) as { id?: unknown; method?: string });
 }
 
+/** A right answer, but for its size. */
+function large(id: unknown): string {
+  return JSON.stringify({ jsonrpc: "2.0", id, result: { content: [{ type: "text", text: "x".repeat(1_000_000) }] } });
+}
+
 const refused =
   (status: number): Wrong =>
   (response) =>
@@ -86,11 +91,11 @@ test.each<[string, "failure" | "open", Wrong]>([
     "open",
     (response) => void response.writeHead(200, events).write("event: message\ndata: {", () => response.destroy()),
   ],
-  ["an answer that is too large", "open", (response) => void response.writeHead(200, json).end("x".repeat(1_000_000))],
+  ["an answer that is too large", "open", (response, id) => void response.writeHead(200, json).end(large(id))],
   [
     "a line that is too long",
     "open",
-    (response) => void response.writeHead(200, events).write(`data: ${"x".repeat(1_000_000)}`),
+    (response, id) => void response.writeHead(200, events).end(`data: ${large(id)}\n\n`),
   ],
 ])("%s: sent once, and %s", async (_what, kind, wrong) => {
   const { server, calls } = await wrongServer(wrong);

@@ -1,5 +1,6 @@
 /** Servers that flood, lie or die: each is named or survived, and nothing is run twice. */
 import { HoldfastError } from "holdfast";
+import type { McpServerOptions } from "holdfast/mcp";
 import { describe, expect, test } from "vitest";
 import { call, end, liar, toolOf } from "./world.ts";
 
@@ -109,6 +110,23 @@ describe("a server that dies", () => {
     const server = liar(["silent"], { limits: { connectMs: 600 } });
     await expect(server.connect()).rejects.toThrow("it was not ready within 600 ms");
   });
+});
+
+test("a tool that changes without a word is found when somebody was asked about it, or when the list is old", async () => {
+  const ends = async (wrong: string, options: Partial<McpServerOptions>): Promise<string> => {
+    const tools = await liar([wrong], options).connect();
+    return (await end(call(toolOf(tools, "echo"), {}))).kind;
+  };
+  const old = { limits: { recheckMs: 0 } };
+  expect(
+    await Promise.all([
+      ends("changes-words", { needsApproval: true }),
+      ends("changes-words", old),
+      ends("changes-words", {}), // the list is young, and nobody was shown the tool
+      ends("changes-hints", { ...old, hints: "trust" }),
+      ends("changes-hints", old), // nobody believes them anyway
+    ]),
+  ).toEqual(["failure", "failure", "value", "failure", "value"]);
 });
 
 test("an expression of a server cannot stop this process", async () => {

@@ -56,18 +56,17 @@ test.each([
   await until(() => !started.some(isRunning), "neither is left");
 });
 
-test("a program is ended with the process that has started it", () => {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-mcp-"));
-  const logFile = join(folder, "log");
+test("a program is ended with the process that has started it, even one that does not end with its input", async () => {
+  const pidFile = join(mkdtempSync(join(tmpdir(), "holdfast-mcp-")), "pid");
+  const stdio = { command: process.execPath, args: [script("liar"), "stays"], env: { PID_FILE: pidFile } };
   const code = `
     import { mcpServer } from "holdfast/mcp";
-    const stdio = { command: process.execPath, args: [${JSON.stringify(script("stdio-now"))}], env: { LOG_FILE: ${JSON.stringify(logFile)} } };
-    await mcpServer({ name: "w", stdio }).connect();
+    await mcpServer({ name: "w", stdio: ${JSON.stringify(stdio)} }).connect();
     process.exit(0);`;
   const root = join(import.meta.dirname, "../..");
   execFileSync(process.execPath, ["--conditions=holdfast-source", "--input-type=module", "-e", code], { cwd: root });
-  const pid = Number(readFileSync(logFile, "utf8").split(" ")[1]);
-  expect(isRunning(pid)).toBe(false);
+  const pid = Number(readFileSync(pidFile, "utf8"));
+  await until(() => !isRunning(pid), "it has ended");
 });
 
 test("a wrong command is said, without its arguments", async () => {
