@@ -174,6 +174,7 @@ describe("limits", () => {
     await end(call(toolOf(tools, "echo"), {}));
     await until(() => server.status().state === "waiting", "it waits");
     expect(await end(call(toolOf(tools, "echo"), {}))).toMatchObject({ kind: "failure" });
+    expect(server.status().state).toBe("waiting");
     const soon = liar(["dies", "tools/call"], { limits: { reconnectMs: 3_600_000, reconnectMaxMs: 20 } });
     const again = await soon.connect();
     for (let at = 0; at < 2; at += 1)

@@ -66,6 +66,9 @@ const answers: Readonly<Record<string, (id: unknown) => void>> = {
         return answer(id, { content: [{ type: "text", text: "x".repeat(2_000_000) }] });
       case "larger-than-allowed":
         return answer(id, { content: [{ type: "text", text: "x".repeat(9_000_000) }] });
+      case "endless-line":
+        process.stdout.write("x".repeat(9_000_000)); // and no end of the line
+        return;
       case "no-result":
         return answer(id, { content: [{ type: "image" }] });
       case "refuses":
