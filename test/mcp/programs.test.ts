@@ -56,6 +56,19 @@ test.each([
   await until(() => !started.some(isRunning), "neither is left");
 });
 
+test("a program that is stopped answers nobody; its call is given up, and close() ends it", async () => {
+  const pidFile = join(mkdtempSync(join(tmpdir(), "holdfast-mcp-")), "pid");
+  const stdio = { command: process.execPath, args: [script("liar"), "nothing"], env: { PID_FILE: pidFile } };
+  const server = liar([], { stdio });
+  const tools = await server.connect();
+  const pid = Number(readFileSync(pidFile, "utf8"));
+  process.kill(pid, "SIGSTOP");
+  const ended = end(call(toolOf(tools, "echo"), {}, { signal: AbortSignal.timeout(100) }));
+  expect(await ended).toMatchObject({ kind: "open" });
+  await server.close();
+  expect(isRunning(pid)).toBe(false);
+});
+
 test("a program is ended with the process that has started it, even one that does not end with its input", async () => {
   const pidFile = join(mkdtempSync(join(tmpdir(), "holdfast-mcp-")), "pid");
   const stdio = { command: process.execPath, args: [script("liar"), "stays"], env: { PID_FILE: pidFile } };

@@ -101,3 +101,11 @@ test("a lost call of a tool that may be repeated is sent again", async () => {
   expect(await done).toEqual({ kind: "value", said: "20 steps" });
   expect(count("work begun")).toBe(2);
 });
+
+test("a server that keeps a session is told when it is over", async () => {
+  const { server, count } = await world("http-before");
+  await server.connect();
+  expect(count("session ended")).toBe(0);
+  await server.close();
+  expect(count("session ended")).toBe(1);
+});

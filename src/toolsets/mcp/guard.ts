@@ -26,11 +26,12 @@ interface Guarding {
   readonly messagesPerSecond: number;
   /** Ends the transport at once. */
   readonly kill: () => void;
+  readonly close: () => Promise<void>;
 }
 
 type Inner = Transport & { readonly pid?: number | null; readonly stderr?: string };
 
-export function guard(inner: Inner, { messagesPerSecond, kill }: Guarding): Guarded {
+export function guard(inner: Inner, { messagesPerSecond, kill, close }: Guarding): Guarded {
   const followed = new Map<string, boolean>();
   const bucket = createBucket(messagesPerSecond);
   let broken: string | undefined;
@@ -72,7 +73,7 @@ export function guard(inner: Inner, { messagesPerSecond, kill }: Guarding): Guar
         throw cause;
       }
     },
-    close: () => inner.close(),
+    close,
   };
 
   /** G2. */

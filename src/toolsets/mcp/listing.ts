@@ -14,6 +14,8 @@ import { type McpPin, type McpPins, readListed } from "./pins.ts";
 export interface Listing {
   /** A new connection has come with its list. */
   opened(opened: Opened): void;
+  /** There are pins now: the last list is looked at again. */
+  pinned(): void;
   /** The server says that there is another list. */
   changed(opened: Opened): void;
   /** D1. Undefined when the tool may be called; otherwise what is wrong with it. Reads the list first if it has to. */
@@ -34,12 +36,19 @@ const pauseMs = 200;
 
 export function createListing({ limits, hash, trusted, pins, onChange }: Looking): Listing {
   let drift: Drift = new Map();
+  let last: readonly unknown[] = [];
   let readAt = 0;
   let reading: Promise<void> | undefined;
 
   function take(listed: readonly unknown[]): void {
-    const pinned = pins();
     readAt = performance.now();
+    last = listed;
+    compare();
+  }
+
+  function compare(): void {
+    const pinned = pins();
+    const listed = last;
     drift = pinned ? driftOf(pinned, listed, { read: (tool) => readListed(tool, hash), trusted }) : new Map();
     onChange();
   }
@@ -60,6 +69,7 @@ export function createListing({ limits, hash, trusted, pins, onChange }: Looking
 
   return {
     opened: ({ listed }) => take(listed),
+    pinned: compare,
     changed: (opened) => void read(opened).catch(() => undefined),
     async problem(pin, opened, now) {
       const isOld = performance.now() - readAt >= limits.recheckMs;

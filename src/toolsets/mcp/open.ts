@@ -1,6 +1,6 @@
 /** One connection to a server, from the first byte to the list of its tools. What fails on the way leaves nothing behind. */
 import { pathToFileURL } from "node:url";
-import { Client, type PriorDiscovery } from "@modelcontextprotocol/client";
+import { Client, type PriorDiscovery, type StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { StandardSchema } from "../../domain/standard-schema.ts";
 import { holdfastVersion } from "../../domain/version.ts";
 import { createProgram, type ProgramTransport } from "./child-process.ts";
@@ -91,10 +91,17 @@ function transportFor({ stdio, http }: McpServerOptions, limits: McpLimits): Mad
   if (http) {
     const inner = createHttpTransport(http, messageBytes);
     const kill = (): void => void inner.close().catch(() => undefined);
-    return { transport: guard(inner, { messagesPerSecond, kill }) };
+    return { transport: guard(inner, { messagesPerSecond, kill, close: () => leave(inner, limits.closeMs) }) };
   }
   const program = createProgram(stdio ?? { command: "" }, limits);
-  return { program, transport: guard(program, { messagesPerSecond, kill: () => program.kill() }) };
+  const ends = { kill: () => program.kill(), close: () => program.close() };
+  return { program, transport: guard(program, { messagesPerSecond, ...ends }) };
+}
+
+/** A server that keeps a session for us is told that it need not. */
+async function leave(inner: StreamableHTTPClientTransport, withinMs: number): Promise<void> {
+  if (inner.sessionId !== undefined) await settleWithin(inner.terminateSession(), withinMs);
+  await inner.close();
 }
 
 function clientFor({ options, limits, onListChanged }: Opening): Client {

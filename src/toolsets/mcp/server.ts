@@ -109,6 +109,7 @@ export function createMcpServer(options: McpServerOptions, making: Making): McpS
     refuse("mcp-tools-refused", await tools.problems());
     pins = taken;
     made = tools;
+    listing.pinned();
     refuse("mcp-tools-changed", listing.drift());
     return made.tools;
   }

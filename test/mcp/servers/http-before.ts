@@ -9,6 +9,7 @@ const sessions = new Map<string, StreamableHTTPServerTransport>();
 
 const server = createServer(async (incoming, outgoing) => {
   const id = incoming.headers["mcp-session-id"];
+  if (incoming.method === "DELETE") log("session ended");
   const known = typeof id === "string" ? sessions.get(id) : undefined;
   if (typeof id === "string" && !known) {
     outgoing.writeHead(404).end("no such session");
