@@ -109,3 +109,14 @@ test("a server that keeps a session is told when it is over", async () => {
   await server.close();
   expect(count("session ended")).toBe(1);
 });
+
+test("a stream of changes that is cut harms no call, and is asked for again", async () => {
+  const { server, changeFile, count } = await world("http-now", {}, { CUT_STREAMS: "yes" });
+  const tools = await server.connect();
+  const working = end(call(toolOf(tools, "work"), { steps: 80, ms: 10 }));
+  await until(() => count("stream cut") > 2, "the stream is asked for again");
+  expect(await working).toEqual({ kind: "value", said: "80 steps" });
+  expect(server.status()).toMatchObject({ state: "connected", failures: 0 });
+  writeFileSync(changeFile, "Something else");
+  await until(() => server.status().changed.length === 1, "what was missed is seen");
+});

@@ -30,11 +30,15 @@ export interface World {
   kill(): Promise<void>;
 }
 
-export async function world(kind: Kind, options: Partial<McpServerOptions> = {}): Promise<World> {
+export async function world(
+  kind: Kind,
+  options: Partial<McpServerOptions> = {},
+  more: Readonly<Record<string, string>> = {},
+): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-mcp-"));
   const logFile = join(folder, "log");
   const changeFile = join(folder, "change");
-  const env = { LOG_FILE: logFile, CHANGE_FILE: changeFile };
+  const env = { LOG_FILE: logFile, CHANGE_FILE: changeFile, ...more };
   const log = (): readonly string[] =>
     existsSync(logFile)
       ? readFileSync(logFile, "utf8")

@@ -5,6 +5,7 @@
  * K2 After a loss the next attempt waits, longer each time; only a call that was answered counts as working.
  * K3 Whoever waits for it is told in time: with the connection, or with the reason why there is none.
  */
+import { followChanges } from "./follow-changes.ts";
 import type { McpLimits } from "./limits.ts";
 import { type Opened, type Opening, openConnection } from "./open.ts";
 import type { McpStatus } from "./status.ts";
@@ -86,11 +87,12 @@ export function createConnection(connecting: Connecting): Connection {
     live = opened;
     isLegacy = opened.isLegacy;
     opened.client.onclose = () => lose(opened, opened.why());
-    // Over HTTP nothing else says that the server is gone.
-    opened.client.autoOpenedSubscription?.closed.then(
-      (how) => how !== "local" && lose(opened, "the server ended its stream of changes"),
-      () => undefined,
-    );
+    void followChanges(opened, {
+      limits,
+      isLive: () => live === opened,
+      onMissed: () => connecting.onListChanged(opened),
+      onGone: (why) => lose(opened, why),
+    });
     connecting.onOpened(opened);
     for (const each of [...waiting]) each.resolve(opened);
   }

@@ -28,6 +28,11 @@ const server = createServer(async (incoming, outgoing) => {
     signal: gone.signal,
     ...(incoming.method === "POST" ? { body: new Uint8Array(await bodyOf(incoming)) } : {}),
   });
+  // Somebody on the way who does not like streams that say nothing.
+  if (process.env.CUT_STREAMS && incoming.headers["mcp-method"] === "subscriptions/listen") {
+    log("stream cut");
+    setTimeout(() => outgoing.destroy(), 100);
+  }
   const response = await mcp.fetch(request);
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
   outgoing.flushHeaders();
