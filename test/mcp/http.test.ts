@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { secret } from "holdfast";
 import { type McpServer, mcpServer } from "holdfast/mcp";
 import { expect, onTestFinished, test } from "vitest";
-import { call, end, toolOf } from "./world.ts";
+import { call, end, toolOf, until } from "./world.ts";
 
 type Wrong = (response: ServerResponse, id: unknown) => void;
 
@@ -111,6 +111,20 @@ test("a server that has forgotten our session is asked once more, in a new one",
   const tools = await server.connect();
   expect(await end(call(toolOf(tools, "echo"), {}))).toMatchObject({ kind: "failure" });
   expect(calls()).toBe(2);
+});
+
+test("a connection that is given up for one call lets the others on it end", async () => {
+  let slow: (() => void) | undefined;
+  const { server, calls } = await wrongServer((response, id) => {
+    if (slow) return refused(404)(response, id);
+    slow = () => response.writeHead(200, json).end(JSON.stringify({ jsonrpc: "2.0", id, result: { content: [] } }));
+  }, "session-1");
+  const tools = await server.connect();
+  const first = end(call(toolOf(tools, "echo"), {}));
+  await until(() => calls() === 1, "the first call is with the server");
+  expect(await end(call(toolOf(tools, "echo"), {}))).toMatchObject({ kind: "failure" });
+  slow?.();
+  expect(await first).toMatchObject({ kind: "value" });
 });
 
 test("a call follows no redirect to another place, and neither do headers", async () => {

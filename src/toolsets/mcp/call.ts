@@ -106,7 +106,7 @@ async function unseen(opened: Opened, { call, wire, giveUpAt }: Trying): Promise
   const { signal } = call.context;
   const within = await settleWithin(wire.listing.problem(call.pin, opened, call.approved), call.timeoutMs / 2);
   if (within.kind === "threw") return { kind: "unsent", why: messageOf(within.cause) };
-  if (within.kind === "late") return { kind: "unsent", why: "its tools could not be looked at in time" };
+  if (within.kind === "late") return { kind: "refused", why: "its tools could not be looked at in time" };
   if (within.value !== undefined) {
     const why = `it ${within.value} since the agent was defined. Look at it, then define the agent again`;
     return { kind: "refused", why };

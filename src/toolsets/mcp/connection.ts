@@ -4,6 +4,7 @@
  * K1 There is at most one at a time, and one attempt at a time.
  * K2 After a loss the next attempt waits, longer each time; only a call that was answered counts as working.
  * K3 Whoever waits for it is told in time: with the connection, or with the reason why there is none.
+ * K4 One that is given up ends when the calls that are on it have; only close() ends them.
  */
 import { followChanges } from "./follow-changes.ts";
 import type { McpLimits } from "./limits.ts";
@@ -49,7 +50,8 @@ export function createConnection(connecting: Connecting): Connection {
   let isLegacy = false;
   let failures = 0;
   let problem: string | undefined;
-  const leaving = new Set<Promise<void>>();
+  /** Given up, with calls that may still be answered. */
+  const leaving = new Set<Opened>();
 
   /** K1. */
   function open(): Promise<Opened> {
@@ -100,10 +102,17 @@ export function createConnection(connecting: Connecting): Connection {
   function lose(opened: Opened, why: string): void {
     if (live !== opened) return;
     live = undefined;
-    const left = opened.close().finally(() => leaving.delete(left));
-    leaving.add(left);
+    leaving.add(opened);
+    void retire(opened);
     failed(why);
     connecting.onChange();
+  }
+
+  /** K4. */
+  async function retire(opened: Opened): Promise<void> {
+    await opened.transport.idle();
+    await opened.close();
+    leaving.delete(opened);
   }
 
   /** K2. */
@@ -157,7 +166,7 @@ export function createConnection(connecting: Connecting): Connection {
         const last = live;
         live = undefined;
         await attempt?.catch(() => undefined);
-        await Promise.all([last?.close(), ...leaving]);
+        await Promise.all([last, ...leaving].map((opened) => opened?.close()));
         connecting.onChange();
       })();
       return closing;

@@ -18,6 +18,8 @@ export const streamEndedCode: number = -32_000;
 export interface Guarded extends Transport {
   /** Starts to look for the call with this key; the answer says whether it was sent. */
   follow(key: string): { readonly sent: () => boolean; readonly end: () => void };
+  /** Resolves when no call is followed any more. */
+  idle(): Promise<void>;
   /** The limit that was broken. */
   readonly broken: string | undefined;
 }
@@ -33,6 +35,7 @@ type Inner = Transport & { readonly pid?: number | null; readonly stderr?: strin
 
 export function guard(inner: Inner, { messagesPerSecond, kill, close }: Guarding): Guarded {
   const followed = new Map<string, boolean>();
+  const waiting: (() => void)[] = [];
   const bucket = createBucket(messagesPerSecond);
   let broken: string | undefined;
 
@@ -47,7 +50,14 @@ export function guard(inner: Inner, { messagesPerSecond, kill, close }: Guarding
     setProtocolVersion: (version) => inner.setProtocolVersion?.(version),
     follow(key) {
       followed.set(key, false);
-      return { sent: () => followed.get(key) === true, end: () => followed.delete(key) };
+      const end = (): void => {
+        followed.delete(key);
+        if (followed.size === 0) for (const resolve of waiting.splice(0)) resolve();
+      };
+      return { sent: () => followed.get(key) === true, end };
+    },
+    idle() {
+      return followed.size === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve));
     },
     start() {
       inner.onclose = () => guarded.onclose?.();
