@@ -37,7 +37,7 @@ export const secretBrand = Symbol.for("holdfast.secret");
 /** Strict: says what and where instead of dropping functions, cycles, NaN or lone surrogates silently. */
 export function toJson(value: unknown, limits: JsonLimits = valueLimits): JsonCheck {
   try {
-    const json = convert(value, { path: "$", depth: 0, seen: new Set(), limits, room: { left: limits.maxBytes } });
+    const json = convert(value, { path: "$", depth: 0, seen: new Set(), limits, room: { left: 2 * limits.maxBytes } });
     const bytes = Buffer.byteLength(JSON.stringify(json));
     if (bytes > limits.maxBytes) {
       return { ok: false, path: "$", problem: `${bytes} bytes of JSON, the limit is ${limits.maxBytes}` };
@@ -54,7 +54,7 @@ interface Walk {
   readonly depth: number;
   readonly seen: Set<object>;
   readonly limits: JsonLimits;
-  /** Every value and character costs at least a byte: a small value that shares its parts cannot unfold for ever. */
+  /** Every value and character costs at least a byte: what is far too large is told before it is written out. */
   readonly room: { left: number };
 }
 
