@@ -60,7 +60,7 @@ const again: Record<string, readonly [Play, string]> = {
     "model-malformed",
   ],
   "10 MB in small deltas": [
-    { chunks: Array.from({ length: 100 }, () => chunk({ content: "x".repeat(100_000) })) },
+    { chunks: [...Array.from({ length: 100 }, () => chunk({ content: "x".repeat(100_000) })), chunk({}, "stop")] },
     "model-malformed",
   ],
   "an overload": [playOf({ fails: "model-overloaded" }, openai, key), "model-overloaded"],

@@ -38,6 +38,14 @@ test.each(Object.entries(ends))("an answer that ended by %s ends the run as it s
   expect(result).toMatchObject(end);
 });
 
+test.each(["content-filter", "error", "other"] as const)(
+  "a reply that ended by %s is no basis to go on from, whatever it asked for",
+  async (finish) => {
+    const { result } = await play([{ text: "Half", calls: [{ tool: "look" }], finish }, "Done."]);
+    expect(result).toMatchObject({ ...ends[finish], steps: 1 });
+  },
+);
+
 const runs: Record<FinishReason, number> = {
   stop: 1,
   "tool-calls": 1,
