@@ -81,6 +81,7 @@ test.each<[string, Partial<ModelRequest>]>([
   ["settings.temperature", { settings: { temperature: 1 } }],
   ["settings.topP", { settings: { temperature: 0, topP: 1 } }],
   ["maxOutputTokens", { maxOutputTokens: 99 }],
+  ["continues", { continues: "Once upon" }],
   [
     "messages[0].parts[0].text",
     { messages: [{ ...asked.messages[0], parts: [{ type: "text", text: "ho" }] } as never] },

@@ -47,7 +47,7 @@ test("failover happens within one step and one attempt, and the journal names wh
   ]);
 });
 
-test("after something was streamed the call fails, and the engine's retry lands on another member", async () => {
+test("after something was streamed the call fails, and the engine's retry lets another member go on from it", async () => {
   const dies: Model = {
     description: { provider: "scripted", model: "dies" },
     async *call() {
@@ -55,11 +55,12 @@ test("after something was streamed the call fails, and the engine's retry lands 
       throw new Error("connection reset");
     },
   };
-  const members = [dies, { model: modelNamed("up", "Whole."), failoverOnly: true }];
+  const goesOn = modelNamed("up", ({ continues }) => (continues === "Half an an" ? "swer." : "From the start."));
+  const members = [dies, { model: goesOn, failoverOnly: true }];
   await using story = await storyOf(members, { breaker: { failures: 1 } });
   const run = await story.userSays("hi");
   await story.pass("1s");
-  await story.expectReply(run, "Whole.");
+  await story.expectReply(run, "Half an answer.");
   expect(settledIn(await story.journal(run))).toMatchObject([
     { attempt: 1, kind: "failed", error: { code: "model-failed" } },
     { attempt: 2, kind: "done", answeredBy: { model: "up" } },

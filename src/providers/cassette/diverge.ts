@@ -33,7 +33,16 @@ export function nearestOf(
   return nearest;
 }
 
-const order = ["model", "instructions", "tools", "output", "settings", "maxOutputTokens", "messages"] as const;
+const order = [
+  "model",
+  "instructions",
+  "tools",
+  "output",
+  "settings",
+  "maxOutputTokens",
+  "messages",
+  "continues",
+] as const satisfies readonly (keyof RecordedRequest)[];
 
 export function firstDivergence(recorded: RecordedRequest, now: RecordedRequest): Divergence | undefined {
   const walk: Walk = { equal: 0 };

@@ -16,24 +16,33 @@ export interface RecordedRequest {
   readonly settings?: JsonValue;
   readonly maxOutputTokens?: number;
   readonly messages: readonly JsonValue[];
+  readonly continues?: JsonValue;
 }
+
+/** Closed: a new field of requests has to say here whether a provider gets to see it. */
+const isSeen: Readonly<Record<keyof ModelRequest, boolean>> = {
+  agent: false,
+  thread: false,
+  step: false,
+  attempt: false,
+  instructions: true,
+  tools: true,
+  output: true,
+  settings: true,
+  maxOutputTokens: true,
+  continues: true,
+  messages: true,
+};
 
 export function recordedRequest(
   request: ModelRequest,
   { provider, model }: ModelDescription,
   redactor: Redactor,
 ): RecordedRequest {
-  const { instructions, tools, output, settings, maxOutputTokens } = request;
-  const asked = {
-    model: `${provider}/${model}`,
-    instructions,
-    tools,
-    ...(output === undefined ? {} : { output }),
-    ...(settings === undefined ? {} : { settings }),
-    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-    messages: withoutIds(request),
-  };
-  // Through JSON: what is compared is what would be read back.
+  const names = Object.keys(isSeen) as (keyof ModelRequest)[];
+  const seen = names.filter((name) => isSeen[name]).map((name) => [name, request[name]]);
+  const asked = { model: `${provider}/${model}`, ...Object.fromEntries(seen), messages: withoutIds(request) };
+  // Through JSON, which also leaves out what is undefined: what is compared is what would be read back.
   const json = JSON.parse(JSON.stringify(asked)) as JsonValue;
   return redactor.json(json) as unknown as RecordedRequest;
 }

@@ -2,8 +2,8 @@
  * Pool: several models as one. A thread asks its home first; when that has a bad day, the call goes to the next member
  * before anything was streamed.
  *
- * P1 A call is passed on only while nothing of an answer was told. After that it fails, and the engine's retry may land
- *    on another member.
+ * P1 A call is passed on only while nothing of an answer was told. After that it fails, and the engine's retry, which
+ *    goes on from there, may land on another member.
  * P2 Whoever may be asked is asked: a call is refused only when no member gives a permit, and the refusal says when one will.
  * P3 A member that works again is used again: its threads ask it first as soon as its rest is over.
  * P4 What is no bad day (a wrong key, a bad request) goes to the caller at once: another member would hide it.
