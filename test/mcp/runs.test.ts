@@ -1,4 +1,5 @@
 /** Tools of a server in runs: in the manifest, under approvals, and in processes that see another server. */
+import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import {
   type Agent,
@@ -124,4 +125,19 @@ test("cancelling a run cancels its call", async () => {
   await run.cancel();
   expect((await run.result()).outcome).toBe("cancelled");
   await expect.poll(() => count("work cancelled")).toBe(1);
+});
+
+test("a file that a server gives is content of the run, byte for byte", async () => {
+  const { server } = await world("http-now");
+  const calls = [{ tool: "w__picture", input: {} }];
+  const tools = await server.connect();
+  const mine = agent({ name: "painter", model: scripted([{ calls }, "Done."]), instructions: "Paint.", tools });
+  await using runtime = await createRuntime({ agents: [mine] });
+  const run = await runtime.start(mine, "Paint");
+  expect(await run.output()).toBe("Done.");
+  const kept = await runtime.content.get(createHash("sha256").update("a picture").digest("hex"));
+  expect({ mediaType: kept.mediaType, text: Buffer.from(kept.body).toString() }).toEqual({
+    mediaType: "image/png",
+    text: "a picture",
+  });
 });

@@ -40,7 +40,8 @@ describe.each(kinds)("%s", (kind) => {
     const failed = await call(toolOf(tools, "fail"), {});
     expect(failed).toMatchObject({ value: { isError: true }, say: "The tool reports an error: the disk is full" });
     expect(await call(toolOf(tools, "picture"), {})).toMatchObject({
-      value: { content: [{ type: "image", mediaType: "image/png" }] },
+      mediaType: "image/png",
+      body: new Uint8Array(Buffer.from("a picture")),
       say: "(image image/png, 9 bytes, not shown)",
     });
     expect(await call(toolOf(tools, "roots"), {})).toMatchObject({ say: "file:///srv/files file:///srv/more" });

@@ -8,7 +8,7 @@
  */
 import { ToolFailure } from "../../domain/errors.ts";
 import { type JsonObject, messageOf } from "../../domain/json.ts";
-import type { EffectClass, ToldResult, ToolContext } from "../../domain/tool.ts";
+import type { EffectClass, ToolContext } from "../../domain/tool.ts";
 import type { Connection } from "./connection.ts";
 import { callKey } from "./guard.ts";
 import type { Hiding } from "./hide.ts";
@@ -18,7 +18,7 @@ import type { Opened } from "./open.ts";
 import { type CallEnd, endOfCall } from "./outcome.ts";
 import type { McpPin } from "./pins.ts";
 import { createProgress } from "./progress.ts";
-import { type McpResult, readResult } from "./result.ts";
+import { type McpOutcome, readOutcome } from "./result.ts";
 import type { Slots } from "./slots.ts";
 import { settleWithin } from "./within.ts";
 
@@ -44,7 +44,7 @@ export interface Call {
 
 const mostTries = 4;
 
-export async function callTool(call: Call, wire: Wire): Promise<ToldResult<McpResult>> {
+export async function callTool(call: Call, wire: Wire): Promise<McpOutcome> {
   const { context, timeoutMs } = call;
   // Half of the call's own time at most: who still waits then is told so, instead of being taken for a lost call.
   const waitMs = Math.min(wire.limits.waitMs, Math.floor(timeoutMs / 2));
@@ -65,7 +65,7 @@ interface Trying {
   readonly giveUpAt: number;
 }
 
-async function tryCall(trying: Trying): Promise<ToldResult<McpResult>> {
+async function tryCall(trying: Trying): Promise<McpOutcome> {
   const { call, wire } = trying;
   let wasForgotten = false;
   for (let tries = 1; ; tries += 1) {
@@ -115,7 +115,7 @@ async function unseen(opened: Opened, { call, wire, giveUpAt }: Trying): Promise
   return signal.aborted || isLate ? { kind: "refused", why: "it was given up before it was sent" } : undefined;
 }
 
-type Attempt = CallEnd | { readonly kind: "answered"; readonly result: ToldResult<McpResult> };
+type Attempt = CallEnd | { readonly kind: "answered"; readonly result: McpOutcome };
 
 async function attempt({ client, transport }: Opened, call: Call, { limits, hiding }: Wire): Promise<Attempt> {
   const { pin, input, context, timeoutMs } = call;
@@ -132,7 +132,7 @@ async function attempt({ client, transport }: Opened, call: Call, { limits, hidi
       },
     );
     const clean = (text: string): string => hiding.result(text);
-    return { kind: "answered", result: readResult(answer, { maxBytes: limits.resultBytes, clean }) };
+    return { kind: "answered", result: readOutcome(answer, { maxBytes: limits.resultBytes, clean }) };
   } catch (cause) {
     return endOfCall({ cause, sent: followed.sent(), hasSession: transport.sessionId !== undefined });
   } finally {

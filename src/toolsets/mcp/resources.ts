@@ -2,10 +2,10 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { ToolFailure } from "../../domain/errors.ts";
 import { type JsonObject, messageOf } from "../../domain/json.ts";
-import { type ToldResult, type Tool, tellModel, tool } from "../../domain/tool.ts";
+import { type Tool, tellModel, tool } from "../../domain/tool.ts";
 import type { Wire } from "./call.ts";
 import type { CheckedSchema } from "./make-tools.ts";
-import { type McpResult, readContents } from "./result.ts";
+import { contentsAsAnswer, type Reading, readOutcome } from "./result.ts";
 
 export interface McpResource {
   readonly uri: string;
@@ -30,11 +30,15 @@ export async function listResources(wire: Wire, signal: AbortSignal): Promise<re
   }));
 }
 
-export async function readResource(uri: string, wire: Wire, signal: AbortSignal): Promise<ToldResult<McpResult>> {
-  const answer = await reading(wire, signal, (client, options) =>
-    client.readResource({ uri }, { ...options, cacheMode: "bypass" }),
+/** As an answer with parts; how large it may be is for whoever reads it. */
+export async function readResource(uri: string, wire: Wire, signal: AbortSignal): Promise<unknown> {
+  return contentsAsAnswer(
+    await reading(wire, signal, (client, options) => client.readResource({ uri }, { ...options, cacheMode: "bypass" })),
   );
-  return readContents(answer, { maxBytes: wire.limits.resultBytes, clean: (text) => wire.hiding.result(text) });
+}
+
+export function resultsOf({ limits, hiding }: Wire): Reading {
+  return { maxBytes: limits.resultBytes, clean: (text) => hiding.result(text) };
 }
 
 interface Asking {
@@ -83,7 +87,8 @@ export function resourceTools(wire: Wire, schemaOf: (schema: JsonObject) => Chec
       required: ["uri"],
       additionalProperties: false,
     }),
-    execute: (input, { signal }) => readResource((input as { uri: string }).uri, wire, signal),
+    execute: async (input, { signal }) =>
+      readOutcome(await readResource((input as { uri: string }).uri, wire, signal), resultsOf(wire)),
   });
   return [list, read] as readonly Tool[];
 }

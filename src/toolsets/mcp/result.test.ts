@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type McpResult, readResult } from "./result.ts";
+import { contentResult } from "../../domain/content.ts";
+import { type McpResult, readOutcome, readResult } from "./result.ts";
 
 const reading = { maxBytes: 4_096, clean: (text: string) => text.replaceAll("hidden-key", "[secret]") };
 
@@ -72,6 +73,23 @@ test("secrets are taken out, also of keys and of what is structured", () => {
     read({ content: [{ type: "text", text: "a hidden-key" }], structuredContent: { "hidden-key": ["hidden-key"] } }),
   );
   expect(text).not.toContain("hidden-key");
+});
+
+test("an answer that is one file is content; any other is not", () => {
+  const image = { type: "image", data: "AAECAw==", mimeType: "image/png" };
+  const file = contentResult(readOutcome({ content: [image] }, reading));
+  expect([...((file?.body as Uint8Array) ?? [])]).toEqual([0, 1, 2, 3]);
+  expect(file).toMatchObject({ mediaType: "image/png", say: "(image image/png, 4 bytes, not shown)" });
+  const blob = { type: "resource", resource: { uri: "a://b", blob: "AAAA", mimeType: "not a type" } };
+  expect(readOutcome({ content: [blob] }, reading)).toMatchObject({ mediaType: "application/octet-stream" });
+  for (const answer of [
+    { content: [image, image] },
+    { content: [image], isError: true },
+    { content: [image], structuredContent: {} },
+    { content: [{ type: "text", text: "x" }] },
+    { content: [] },
+  ])
+    expect(contentResult(readOutcome(answer, reading))).toBeUndefined();
 });
 
 test("nothing at all is an empty result", () => {

@@ -1,9 +1,10 @@
 /**
  * What a server answered, as a tool's result: data for the program, words for the model.
  *
- * Bytes (images, sounds, blobs) lie in the result itself, in base64, as long as they fit; the model is told that they are
- * there. When results can cite content, `bytesOf` is the place where they leave the result.
+ * An answer that is one file (an image, a sound, a blob) is kept as content. In any other answer bytes lie in the result
+ * itself, in base64, as long as they fit; the model is told that they are there.
  */
+import { asContent, type ContentResult } from "../../domain/content.ts";
 import { type JsonValue, toJson, valueLimits } from "../../domain/json.ts";
 import { type ToldResult, tellModel } from "../../domain/tool.ts";
 
@@ -23,7 +24,10 @@ export interface McpResult {
   readonly isError?: true;
 }
 
-interface Reading {
+/** What a tool gives back of an answer. */
+export type McpOutcome = ToldResult<McpResult> | ContentResult;
+
+export interface Reading {
   readonly maxBytes: number;
   /** Takes out what may not be in a result. */
   readonly clean: (text: string) => string;
@@ -52,12 +56,22 @@ export function readResult(answer: unknown, reading: Reading): ToldResult<McpRes
   return tellModel(result, words(result));
 }
 
-/** The contents of a resource, in the same shape. */
-export function readContents(answer: unknown, reading: Reading): ToldResult<McpResult> {
+/** The same, unless the answer is one file. */
+export function readOutcome(answer: unknown, reading: Reading): McpOutcome {
+  const { content, structuredContent, isError } = (answer ?? {}) as Record<string, unknown>;
+  const isFile = Array.isArray(content) && content.length === 1 && structuredContent === undefined && isError !== true;
+  const part = isFile ? readPart(content[0], reading.clean) : undefined;
+  if (!part || !("base64" in part)) return readResult(answer, reading);
+  const known = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/.test(part.mediaType ?? "");
+  const mediaType = known && part.mediaType ? part.mediaType : "application/octet-stream";
+  return asContent(new Uint8Array(Buffer.from(part.base64, "base64")), { mediaType, say: partWords(part) });
+}
+
+/** The contents of a resource, as an answer with these parts. */
+export function contentsAsAnswer(answer: unknown): { readonly content: readonly unknown[] } {
   const { contents } = (answer ?? {}) as { contents?: unknown };
   const list: readonly unknown[] = Array.isArray(contents) ? contents : [];
-  const content = list.map((resource) => ({ type: "resource", resource }));
-  return readResult({ content }, reading);
+  return { content: list.map((resource) => ({ type: "resource", resource })) };
 }
 
 interface Room {

@@ -12,8 +12,8 @@ import { createListing } from "./listing.ts";
 import { type MadeTools, type Making, makeTools } from "./make-tools.ts";
 import { checkOptions, type McpServerOptions } from "./options.ts";
 import { checkPins, type McpPins, pinTools } from "./pins.ts";
-import { listResources, type McpResource, readResource, resourceTools } from "./resources.ts";
-import type { McpResult } from "./result.ts";
+import { listResources, type McpResource, readResource, resourceTools, resultsOf } from "./resources.ts";
+import { type McpResult, readResult } from "./result.ts";
 import { createSlots } from "./slots.ts";
 import type { McpStatus } from "./status.ts";
 
@@ -136,7 +136,7 @@ export function createMcpServer(options: McpServerOptions, making: Making): McpS
     },
     status,
     resources: () => listResources(wire, never),
-    readResource: async (uri) => (await readResource(uri, wire, never)).value,
+    readResource: async (uri) => readResult(await readResource(uri, wire, never), resultsOf(wire)).value,
     close: () => connection.close(),
     [Symbol.asyncDispose]: () => connection.close(),
   };
