@@ -5,13 +5,20 @@ import type { CallResult, Message } from "./message.ts";
 /** Hashes, each once. */
 export function contentIn(entries: readonly EntryBody[]): readonly string[] {
   const found = new Set<string>();
-  for (const entry of entries)
-    for (const result of resultsIn(entry))
-      if (result.kind === "value" && result.content) found.add(result.content.hash);
+  for (const entry of entries) for (const hash of hashesIn(resultsIn(entry))) found.add(hash);
   return found.size === 0 ? none : [...found];
 }
 
 const none: readonly string[] = [];
+
+/** An input comes through the outside door, where nothing is cited: it may not refer to content. */
+export function refersToContent(message: Message): boolean {
+  return hashesIn(resultsOf(message)).length > 0;
+}
+
+function hashesIn(results: readonly CallResult[]): readonly string[] {
+  return results.flatMap((result) => (result.kind === "value" && result.content ? [result.content.hash] : none));
+}
 
 function resultsIn(entry: EntryBody): readonly CallResult[] {
   switch (entry.type) {
@@ -28,6 +35,7 @@ function resultsIn(entry: EntryBody): readonly CallResult[] {
   }
 }
 
-function resultsOf({ role, parts }: Message): readonly CallResult[] {
-  return role === "tool" ? parts.flatMap((part) => (part.type === "tool-result" ? [part.result] : [])) : [];
+/** Of any role: history from elsewhere may have them in messages of a user. */
+function resultsOf({ parts }: Message): readonly CallResult[] {
+  return parts.flatMap((part) => (part.type === "tool-result" ? [part.result] : []));
 }

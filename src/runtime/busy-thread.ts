@@ -13,6 +13,7 @@ import type { Desk } from "./desk.ts";
 import { post, tell } from "./outside-door.ts";
 import { keyConflict } from "./refusals.ts";
 import type { StartOptions } from "./runtime.ts";
+import { onlyMessage } from "./sent-input.ts";
 
 type Choice = StartOptions["whenBusy"];
 
@@ -90,9 +91,7 @@ function startOf({ birth }: BusyStart): NonNullable<Post["start"]> {
 
 function inputPost(start: BusyStart, desk: Desk): Post {
   const { birth, active } = start;
-  const [message, ...more] = birth.entry.input;
-  if (!message || more.length > 0)
-    throw new HoldfastError("invalid-input", "A run is steered by one message at a time");
+  const message = onlyMessage(birth.entry.input, active.run);
   const by = birth.by ?? anyone;
   const fact = { type: "input-received", input: message.id as string as InputId, message, by } as const;
   return { scope: desk.scope, run: active.run, key: `start:${birth.key}`, fact, start: startOf(start) };

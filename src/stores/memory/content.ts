@@ -11,11 +11,12 @@ export function putContent(scope: ScopeData, given: NewContent, now: number): vo
 }
 
 export function readContent(scope: ScopeData, hash: string): StoredContent | undefined {
-  return scope.content.get(hash)?.stored;
+  const known = scope.content.get(hash);
+  return known && storedOf(known.stored);
 }
 
-/** A copy: the giver may change its bytes. */
-function storedOf(given: NewContent): StoredContent {
+/** A copy: who gives bytes, or was given them, may change them. */
+function storedOf(given: StoredContent): StoredContent {
   const { mediaType } = given;
   return "body" in given ? { mediaType, body: given.body.slice() } : { mediaType, place: given.place };
 }
