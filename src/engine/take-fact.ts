@@ -11,6 +11,7 @@ import { takeReport } from "./check-output.ts";
 import { act, type Draft, emit } from "./draft.ts";
 import { isMet, takeRan } from "./moments.ts";
 import { isTruncated, joined, mayGoOn } from "./recover-reply.ts";
+import { isOutcome, reserve } from "./reserve.ts";
 import { retryAt } from "./retry.ts";
 import type { Fact, ModelOutcome } from "./work.ts";
 import { writeState } from "./write-state.ts";
@@ -74,7 +75,16 @@ function takeFailure(draft: Draft, fact: ModelFact, outcome: Extract<ModelOutcom
   act(draft, { type: "effect-settled", effect, attempt, result: { kind: "failed", error, retry, ...more } });
 }
 
-/** The model is asked to go on, as often as a call may be tried at all. */
+/** As often as a call may be tried at all, and while it can be paid for: else what has come is the answer. */
+function mayGoFurther(draft: Draft, fact: ModelFact, reply: Replied): boolean {
+  const { failures = 0 } = draft.state.step?.model ?? {};
+  const goesOn = mayGoOn(draft.at.output, draft.at.hooked("output-gate"));
+  if (failures + 1 >= draft.at.limits.modelAttempts || !isTruncated(reply, goesOn)) return false;
+  const trial = { ...draft, entries: [...draft.entries] };
+  takeTruncated(trial, fact, reply);
+  return !isOutcome(reserve(trial));
+}
+
 function takeTruncated(draft: Draft, fact: ModelFact, reply: Replied): void {
   const { effect, attempt } = fact;
   const error = { code: "model-truncated", message: "The answer was cut at the model's output limit" };
@@ -86,10 +96,8 @@ function takeTruncated(draft: Draft, fact: ModelFact, reply: Replied): void {
 
 function takeReply(draft: Draft, fact: ModelFact, reply: Replied): void {
   const { effect, attempt } = fact;
-  const { failures = 0, kept } = draft.state.step?.model ?? {};
-  const mayTryAgain = failures + 1 < draft.at.limits.modelAttempts;
-  const goesOn = mayGoOn(draft.at.output, draft.at.hooked("output-gate"));
-  if (mayTryAgain && isTruncated(reply, goesOn)) return takeTruncated(draft, fact, reply);
+  if (mayGoFurther(draft, fact, reply)) return takeTruncated(draft, fact, reply);
+  const { kept } = draft.state.step?.model ?? {};
   const { run } = draft.state.created.identity;
   const step = draft.state.step?.step ?? 0;
   const message: Message = {

@@ -73,6 +73,18 @@ describe("bounds", () => {
     expect(spent?.tokens).toBeGreaterThan(500);
   });
 
+  test("what cannot be paid to go on is the answer as far as it came: nothing that was paid for is lost", async () => {
+    const long = (text: string) => ({ ...cut(text), outputTokens: 80 });
+    const tale = teller([{ attempts: [long("Once"), long("Once upon"), "Once upon a time."] }], {
+      budget: { steps: 5, tokens: 680 },
+    });
+    await using t = await testRuntime({ agents: [tale] });
+    const run = await t.runtime.start(tale, "Tell me.", { thread: "t" });
+    await t.settle();
+    expect(await run.result()).toMatchObject({ outcome: "stopped", code: "length" });
+    expect(await answerOf(t, "t")).toBe("Once upon");
+  });
+
   test("a model that is bound to a schema begins anew: its answer is the last one alone", async () => {
     const asked = { output: z.object({ n: z.number() }) };
     const bound = agent({
