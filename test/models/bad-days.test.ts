@@ -51,7 +51,7 @@ const chunk = (delta: object, finish: string | null = null): string =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
 const again: Record<string, readonly [Play, string]> = {
   "malformed events": [{ chunks: ["data: {nope\n\n"] }, "model-malformed"],
-  "JSON that is cut": [{ chunks: [chunk({ content: "Half" }), 'data: {"choices":[{"del'] }, "model-malformed"],
+  "JSON that is cut": [{ chunks: [chunk({ content: "Half" }), 'data: {"choices":[{"del'] }, "model-interrupted"],
   "a connection that breaks": [{ chunks: [chunk({ content: "Half" })], after: "cut" }, "model-unreachable"],
   "an empty answer": [{ chunks: [chunk({}, "stop")] }, "model-empty"],
   "nothing but thoughts": [{ chunks: [chunk({ reasoning_content: "Hm." }), chunk({}, "stop")] }, "model-empty"],
@@ -66,7 +66,7 @@ const again: Record<string, readonly [Play, string]> = {
   "an overload": [playOf({ fails: "model-overloaded" }, openai, key), "model-overloaded"],
   "a rate limit": [playOf({ fails: "model-rate-limited", retryAfterMs: 2_000 }, openai, key), "model-rate-limited"],
 };
-const broken = ["a connection that breaks"];
+const broken = ["a connection that breaks", "JSON that is cut"];
 test.each(Object.entries(again))("%s is tried again, and the next answer counts", async (what, [bad]) => {
   const { result, requests, written } = await play([bad, whole]);
   const goesOn = broken.includes(what); // from what has come

@@ -20,6 +20,8 @@ export interface Failures {
   of(cause: unknown, when: "before" | "during"): HoldfastError;
   malformed(what: string): HoldfastError;
   brokenOff(how: string): HoldfastError;
+  /** The stream is at its end, the answer is not. */
+  endedEarly(): HoldfastError;
   refused(what: string): HoldfastError;
   /** A tool that the provider ran, or wants to run, itself. */
   ranItself(tool: string): HoldfastError;
@@ -55,6 +57,7 @@ export function createFailures({ name, hidden }: Whom): Failures {
     },
     malformed: (what) => error("model-malformed", `${name} broke its protocol: ${what}`),
     brokenOff: (how) => error("model-unreachable", `${name} broke off its answer ${how}`),
+    endedEarly: () => error("model-interrupted", `${name} ended its stream before its answer was whole`),
     refused: (what) => error("model-refused", `${name} ${what}`),
     ranItself: (tool) =>
       error(

@@ -123,7 +123,7 @@ async function* answered(parts: AsyncIterable<unknown>, answering: Answering): A
   } catch (cause) {
     throw signal.aborted ? signal.reason : failures.of(cause, "during");
   }
-  throw failures.malformed("the stream ended without a finish");
+  throw failures.endedEarly();
 }
 
 function headersOf({ headers = {} }: AiSdkOptions): {

@@ -40,6 +40,7 @@ export function openAnswer(provider: string, failures: Failures): Answer {
       ...contentIn(said.content, provider),
       ...(refusal === "" ? [] : [{ type: "text-delta" as const, text: refusal }]),
       ...calls.take(listIn(said.tool_calls)),
+      ...(!refused && isSuccess(finish_reason) ? calls.finished() : []),
     ];
   }
 
@@ -109,6 +110,12 @@ const finishWords: Readonly<Record<string, FinishReason>> = {
   safety: "content-filter",
   refusal: "content-filter",
 };
+
+/** The reply is at its end, also when its count, or [DONE], never comes. */
+function isSuccess(word: unknown): boolean {
+  const reason = finishWords[textIn(word).toLowerCase()];
+  return reason === "tool-calls" || reason === "stop";
+}
 
 const failedWords = ["error", "abort", "cancelled", "network_error"];
 const busyWords = ["insufficient_system_resource", "overloaded"];

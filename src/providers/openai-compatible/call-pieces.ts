@@ -3,8 +3,8 @@
  * some send a call whole, some repeat its id with every piece, some have no ids, some the same id twice.
  *
  * T1 A call that is complete JSON takes nothing more: what follows under its index or id is another call.
- * T2 Calls are ready in the order in which they began. One is ready when it is complete and another one has begun, or when
- *    the reply is at its end.
+ * T2 Calls are ready in the order in which they began. One is ready when it is complete and another one has begun or the
+ *    server has said that it is done, or when the reply is at its end.
  */
 import type { JsonObject } from "../../domain/json.ts";
 import type { ModelPart } from "../../ports/provider.ts";
@@ -21,6 +21,8 @@ interface OpenCall {
 export interface CallPieces {
   /** What one delta says of calls. */
   take(pieces: readonly unknown[]): readonly ModelPart[];
+  /** The server has said that it is done; servers are known that go on all the same. */
+  finished(): readonly ModelPart[];
   /** The reply is at its end: everything that is not ready yet. */
   end(): readonly ModelPart[];
   readonly count: number;
@@ -77,6 +79,7 @@ export function createCallPieces(provider: string): CallPieces {
 
   return {
     take: (pieces) => pieces.flatMap(takeOne),
+    finished: () => readyUpTo(calls.length),
     end() {
       const rest = calls.slice(ready).map(part);
       ready = calls.length;

@@ -21,6 +21,8 @@ export interface Failures {
   /** A page for people, where an answer should be. */
   notAnApi(): HoldfastError;
   malformed(what: string): HoldfastError;
+  /** The stream is at its end, the answer is not. */
+  endedEarly(): HoldfastError;
   busy(word: string): HoldfastError;
   brokenOff(word: string): HoldfastError;
 }
@@ -70,6 +72,7 @@ export function createFailures({ name, address, hidden }: Whom): Failures {
     },
     notAnApi: () => error("model-not-found", `${name} answered with a web page at ${address}: the base URL is wrong`),
     malformed: (what) => error("model-malformed", `${name} broke its protocol: ${what}`),
+    endedEarly: () => error("model-interrupted", `${name} ended its stream before its answer was whole`),
     busy: (word) => error("model-overloaded", `${name} stopped by ${word}`),
     brokenOff: (word) => error("model-failed", `${name} broke off its answer by ${word}`),
   };

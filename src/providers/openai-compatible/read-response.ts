@@ -30,8 +30,10 @@ export async function* readResponse(response: Response, reading: Reading): Async
 
 async function* readStream(response: Response, answer: Answer, reading: Reading): AsyncIterable<ModelPart> {
   for await (const events of eventsOf(response, answer, reading)) {
-    for (const { data } of events) {
-      if (data?.trim() === "[DONE]") {
+    for (const event of events) {
+      const { data } = event;
+      // After the finish a broken event is not missed.
+      if (data?.trim() === "[DONE]" || (answer.isFinished && !isWhole(event))) {
         yield* answer.end();
         return;
       }
@@ -40,7 +42,7 @@ async function* readStream(response: Response, answer: Answer, reading: Reading)
       yield* parts;
     }
   }
-  if (!answer.isFinished) throw reading.failures.malformed("the stream ended before the answer was finished");
+  if (!answer.isFinished) throw reading.failures.endedEarly();
   yield* answer.end(); // a server that does not say [DONE]
 }
 
@@ -48,10 +50,19 @@ async function* eventsOf(response: Response, answer: Answer, reading: Reading): 
   const reader = createSseReader(longestDocument);
   try {
     for await (const bytes of bytesOf(response)) yield reader.push(bytes);
-    yield reader.end();
+    yield reader.end().filter(isWhole);
   } catch (cause) {
     if (answer.isFinished && !reading.signal.aborted) return; // nothing that counts was lost
     throw lost(cause, reading);
+  }
+}
+
+/** A stream that breaks off leaves half an event behind, which is none. */
+function isWhole({ data = "" }: SseEvent): boolean {
+  try {
+    return data.trim() === "" || data.trim() === "[DONE]" || JSON.parse(data) !== undefined;
+  } catch {
+    return false;
   }
 }
 

@@ -126,10 +126,10 @@ const chunk = (delta: object, finish: string | null = null): string =>
 
 const broken: Record<string, readonly [readonly string[], string]> = {
   "a chunk that is no JSON": [["data: {nope\n\n"], "model-malformed"],
-  "JSON that is cut": [['data: {"choices":[{"delta":{"content":"Ha'], "model-malformed"],
+  "JSON that is cut": [['data: {"choices":[{"delta":{"content":"Ha'], "model-interrupted"],
   "a chunk that is a list": [["data: []\n\n"], "model-malformed"],
-  "an end before the finish": [[chunk({ content: "Half" })], "model-malformed"],
-  "no bytes at all": [[], "model-malformed"],
+  "an end before the finish": [[chunk({ content: "Half" })], "model-interrupted"],
+  "no bytes at all": [[], "model-interrupted"],
   "an error in the middle": [[chunk({ content: "Half" }), 'data: {"error":{"message":"x"}}\n\n'], "model-failed"],
   "an overload in the middle": [['data: {"error":{"message":"x","code":503}}\n\n'], "model-overloaded"],
   "a rate limit in the middle": [['data: {"error":{"message":"x","code":"429"}}\n\n'], "model-rate-limited"],
