@@ -131,13 +131,25 @@ function begin({ command, args = [], env = {}, cwd }: McpStdio): ChildProcessWit
 
 /** Its end, and a moment for what it had written before. Never rejects. */
 function endOf(child: ChildProcessWithoutNullStreams): Promise<void> {
-  const atExit = (): void => signalGroup(child, "SIGKILL");
-  process.once("exit", atExit);
+  endWithProcess(child);
   return new Promise<void>((resolve) => {
-    child.once("error", () => child.pid === undefined && resolve());
+    child.on("error", () => child.pid === undefined && resolve());
     child.once("close", () => resolve());
     child.once("exit", () => setTimeout(resolve, drainMs));
-  }).finally(() => process.off("exit", atExit));
+  }).finally(() => running.delete(child));
+}
+
+/** One listener for all: a process may have many programs. */
+const running = new Set<ChildProcessWithoutNullStreams>();
+let isWatched = false;
+
+function endWithProcess(child: ChildProcessWithoutNullStreams): void {
+  running.add(child);
+  if (isWatched) return;
+  isWatched = true;
+  process.on("exit", () => {
+    for (const each of running) signalGroup(each, "SIGKILL");
+  });
 }
 
 function signalGroup(child: ChildProcessWithoutNullStreams, signal: NodeJS.Signals): void {
