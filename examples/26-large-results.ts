@@ -67,7 +67,9 @@ function contentsOf(messages: readonly Message[]): readonly { readonly said: str
 }
 
 const { items } = await runtime.threads.messages("t-1");
-const [all, pdf] = contentsOf(items.map(({ message }) => message));
+const contents = contentsOf(items.map(({ message }) => message));
+const all = contents.find(({ ref }) => ref.mediaType === "application/json");
+const pdf = contents.find(({ ref }) => ref.mediaType === "application/pdf");
 if (!all || !pdf) throw new Error("no content");
 
 // #region read

@@ -37,7 +37,7 @@ export const secretBrand = Symbol.for("holdfast.secret");
 /** Strict: says what and where instead of dropping functions, cycles, NaN or lone surrogates silently. */
 export function toJson(value: unknown, limits: JsonLimits = valueLimits): JsonCheck {
   try {
-    const json = convert(value, { path: "$", depth: 0, seen: new Set(), limits, room: { left: 2 * limits.maxBytes } });
+    const json = convert(value, { path: "$", depth: 0, seen: new Set(), limits, room: roomOf(limits) });
     const bytes = Buffer.byteLength(JSON.stringify(json));
     if (bytes > limits.maxBytes) {
       return { ok: false, path: "$", problem: `${bytes} bytes of JSON, the limit is ${limits.maxBytes}` };
@@ -54,13 +54,23 @@ interface Walk {
   readonly depth: number;
   readonly seen: Set<object>;
   readonly limits: JsonLimits;
-  /** Every value and character costs at least a byte: what is far too large is told before it is written out. */
-  readonly room: { left: number };
+  /** What is far too large is told before it is written out; a small value that shares its parts may unfold for ever. */
+  readonly room: { values: number; characters: number };
+}
+
+/** More values than this are refused, however few bytes each has: to look at them takes longer than a lease. */
+const mostValues = 1024 * 1024;
+
+function roomOf({ maxBytes }: JsonLimits): Walk["room"] {
+  return { values: Math.min(maxBytes, mostValues), characters: 2 * maxBytes };
 }
 
 function convert(value: unknown, walk: Walk): JsonValue {
-  walk.room.left -= typeof value === "string" ? value.length + 1 : 1;
-  if (walk.room.left < 0) throw new NotJson("$", `more than ${walk.limits.maxBytes} bytes of JSON`);
+  const { room, limits } = walk;
+  room.values -= 1;
+  if (typeof value === "string") room.characters -= value.length;
+  if (room.values < 0 && limits.maxBytes > mostValues) throw new NotJson("$", `more than ${mostValues} values`);
+  if (room.values < 0 || room.characters < 0) throw new NotJson("$", `more than ${limits.maxBytes} bytes of JSON`);
   switch (typeof value) {
     case "undefined":
       return null;

@@ -76,9 +76,9 @@ const values: Record<string, { value: () => unknown; says: RegExp }> = {
   "a cycle": { value: aCycle, says: /a cycle at \$\.list\[0\]\.cycle$/ },
   "a lone surrogate": { value: () => ({ text: loneSurrogate }), says: /lone surrogate at \$\.text$/ },
   "a key with a lone surrogate": { value: () => ({ [loneSurrogate]: 1 }), says: /a key with a lone surrogate at \$$/ },
-  "more than 1 MiB": {
-    value: () => "x".repeat(1024 * 1024),
-    says: /1048578 bytes of JSON, the limit is 1048576 at \$$/,
+  "more than 16 MiB": {
+    value: () => "x".repeat(16 * 1024 * 1024),
+    says: /16777218 bytes of JSON, the limit is 16777216 at \$$/,
   },
   "nesting of 10,000": { value: () => nested(10_000), says: /nesting deeper than 64/ },
   "a getter that throws": {
@@ -93,7 +93,7 @@ const values: Record<string, { value: () => unknown; says: RegExp }> = {
   "a proxy that throws": { value: () => sly, says: /reading the value threw: trapped/ },
   "a list with a huge hole": {
     value: () => Object.assign([], { length: 50_000_000 }),
-    says: /more than 1048576 bytes of JSON/,
+    says: /more than 1048576 values/,
   },
   "words for the model that are no string": {
     value: () => tellModel(1, (() => "later") as never),
@@ -233,8 +233,8 @@ onEveryStore((freshStore) => {
     expect(await story.results(run)).toEqual([{ kind: "error", code: "tool-failed", message: "a\ufffdb" }]);
   });
 
-  test("what JSON can hold is stored as it is: undefined, dates, empty and odd keys, unicode, exactly 1 MiB", async () => {
-    const size = "x".repeat(1024 * 1024 - 2);
+  test("what JSON can hold is stored as it is: undefined, dates, empty and odd keys, unicode, exactly 128 KiB", async () => {
+    const size = "x".repeat(128 * 1024 - 2);
     const fine = [undefined, new Date(0), { "": 1, "a.b": [null, undefined] }, "\u0000\u2028😀", size];
     const expected = [null, "1970-01-01T00:00:00.000Z", { "": 1, "a.b": [null, null] }, "\u0000\u2028😀", size];
     const echo = tool({

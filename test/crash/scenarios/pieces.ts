@@ -64,7 +64,10 @@ export function calling(...names: readonly string[]): ScriptedAnswer {
 
 /** Says what it has seen: after a cut a model must be shown the same as before. */
 export function recalling(text: string): ScriptedAnswer {
-  return ({ messages }) => `${text} (${messages.map(seen).join(" > ")})`;
+  return ({ messages, continues }) => {
+    const before = continues === undefined ? messages : messages.slice(0, -2); // it says the same when it goes on
+    return `${text} (${before.map(seen).join(" > ")})`;
+  };
 }
 
 function seen({ parts }: Message): string {
