@@ -150,7 +150,8 @@ export function composeWorker(
   if (dispatcher) chores.push(dispatcher, createOutboxRelay({ ...worker, scopes: claiming.scopes }));
   const { sinks = {} } = settings;
   if (dispatcher) chores.push(createSinkRelay({ ...worker, scopes: claiming.scopes, sinks, redactor }));
-  if (dispatcher && !settings.isUnattended) chores.push(createCollection(worker));
+  if (dispatcher && !settings.isUnattended)
+    chores.push(createCollection({ ...worker, scopes: namedScopes(claiming.scopes, scope) }));
   if (dispatcher && settings.retention) chores.push(createRetention({ ...worker, ...settings.retention }));
   if (dispatcher && !settings.isUnattended)
     chores.push(startCaretaker({ ...worker, ...claiming, unservedMs: engine.limits.unservedMs, mayTake }, advance));
@@ -192,6 +193,11 @@ async function canTake(key: RunKey, engine: EngineDeps): Promise<boolean> {
 function servedScopes({ scopes = [] }: RuntimeSettings, own: Scope): readonly Scope[] | "all" {
   if (scopes === "all") return "all";
   return [...new Set([own, ...scopes.map((scope) => parseId<Scope>("scope", scope))])];
+}
+
+/** Of "all" only its own has a name here. */
+function namedScopes(served: readonly Scope[] | "all", own: Scope): readonly Scope[] {
+  return served === "all" ? [own] : served;
 }
 
 /** A worker and a front desk in one process. Without agents, or a resolver that names some, it is a front desk only. */

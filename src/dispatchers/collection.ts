@@ -4,6 +4,7 @@
  *
  * N1 What may go is the store's matter (B3). A day is much longer than any put is under way.
  * N2 Several processes may do it at once, and nothing rests on it.
+ * N3 It is done in every scope whose runs are executed here, by name; what one scope's place refuses keeps no other from it.
  */
 import type { Scope } from "../domain/ids.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -14,7 +15,8 @@ export interface CollectionOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly scope: Scope;
+  /** N3. */
+  readonly scopes: readonly Scope[];
   /** Takes away bytes that are elsewhere and that the store does not know of. */
   readonly sweep?: (scope: Scope, olderThanMs: number) => Promise<void>;
 }
@@ -37,21 +39,24 @@ export function createCollection(options: CollectionOptions): { close(): Promise
 }
 
 async function collectLoop(options: CollectionOptions, stop: AbortSignal): Promise<void> {
-  await options.clock.sleep(everyMs, stop);
-  while (!stop.aborted) {
-    const isMore = await collectSome(options);
-    await options.clock.sleep(isMore ? breathMs : everyMs, stop);
+  for (;;) {
+    await options.clock.sleep(everyMs, stop);
+    for (const scope of options.scopes) {
+      while (!stop.aborted && (await collectSome(options, scope))) await options.clock.sleep(breathMs, stop);
+    }
+    if (stop.aborted) return;
   }
 }
 
-async function collectSome({ store, scope, sweep, logger }: CollectionOptions): Promise<boolean> {
+async function collectSome({ store, sweep, logger }: CollectionOptions, scope: Scope): Promise<boolean> {
   try {
     const collected = await store.collectContent({ scope, olderThanMs: oldMs, limit: batch });
     if (collected.length > 0) logger.note(`${collected.length} contents that no run cites were removed`, { scope });
     if (collected.length === batch) return true;
     await sweep?.(scope, oldMs);
   } catch (cause) {
-    logger.warn("Content that no run cites could not be removed; it is tried again", { cause: String(cause) });
+    const why = { scope, cause: String(cause) };
+    logger.warn("Content that no run cites could not be removed; it is tried again", why);
   }
   return false;
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { createCollection } from "../../src/dispatchers/collection.ts";
 import { defaultScope } from "../../src/domain/ids.ts";
-import { agent, type ContentRef, memory, type Runtime, tool } from "../../src/index.ts";
+import { agent, type ContentRef, createRuntime, memory, type Runtime, tool } from "../../src/index.ts";
 import { nodeClock } from "../../src/platform/node-clock.ts";
 import type { StoreDefinition } from "../../src/ports/store.ts";
 import { contentOf } from "../../src/testing/conformance/store-fixtures.ts";
@@ -65,7 +65,7 @@ test("N1 a worker looks every hour and takes what nobody has cited for a day, ho
   const store = await memory().open({ clock, logger: quiet });
   const swept: number[] = [];
   const sweep = async (_scope: string, olderThanMs: number): Promise<void> => void swept.push(olderThanMs);
-  const collection = createCollection({ store, clock, logger: quiet, scope: contentOf("").scope, sweep });
+  const collection = createCollection({ store, clock, logger: quiet, scopes: [contentOf("").scope], sweep });
   for (let n = 0; n < 150; n += 1) await store.putContent(contentOf(`old ${n}`));
   const left = async (): Promise<number> => {
     const found = await Promise.all(Array.from({ length: 150 }, (_, n) => store.content(contentOf(`old ${n}`))));
@@ -90,4 +90,37 @@ test("content can be collected by hand, what is cited never", async () => {
   expect(await t.runtime.content.collect()).toBe(0);
   expect(await t.runtime.content.collect({ olderThanMs: 600_000 })).toBe(1);
   await expect(t.runtime.content.get(ref)).rejects.toMatchObject({ code: "content-not-found" });
+});
+
+test("N3 a worker takes content away in every scope that it serves, whatever becomes of another", async () => {
+  const clock = createFakeClock();
+  const store = await memory().open({ clock, logger: quiet });
+  const scopes = ["ant", "bee", "cat"] as (typeof defaultScope)[];
+  for (const scope of scopes) await store.putContent({ ...contentOf("old"), scope });
+  const failing: typeof store = {
+    ...store,
+    collectContent: async (what) => {
+      if (what.scope === scopes[0]) throw new Error("its place is away");
+      return store.collectContent(what);
+    },
+  };
+  const collection = createCollection({ store: failing, clock, logger: quiet, scopes });
+  await clock.advance(25 * hour);
+  const left = await Promise.all(scopes.map((scope) => store.content({ ...contentOf("old"), scope })));
+  expect(left.map(Boolean)).toEqual([true, false, false]);
+  await collection.close();
+});
+
+test("N3 a worker is given the scopes that it serves", async () => {
+  const clock = createFakeClock();
+  const store = memory();
+  const scope = "ant" as typeof defaultScope;
+  const opened = await store.open({ clock, logger: quiet });
+  await opened.putContent({ ...contentOf("old"), scope });
+  const runtime = await createRuntime({ agents: [reader], store, scopes: ["ant"], clock, logger: quiet });
+  await clock.advance(25 * hour);
+  expect(await opened.content({ ...contentOf("old"), scope })).toBeUndefined();
+  const closing = runtime.close();
+  await clock.advance(hour);
+  await closing;
 });
