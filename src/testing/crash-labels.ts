@@ -54,8 +54,8 @@ export function failureOf(call: PortCall): Error {
   switch (call.port) {
     case "store":
       return new HoldfastError("store-unavailable", `The crash kit made ${label} fail`);
-    case "model":
-      return new HoldfastError("model-overloaded", `The crash kit made ${label} fail`);
+    case "model": // of what breaks off something may be kept (Y1, Y2), and every cut would come to something else
+      return new HoldfastError("model-malformed", `The crash kit made ${label} fail`);
     default:
       return new Error(`The crash kit made ${label} fail`);
   }

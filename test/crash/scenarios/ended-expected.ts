@@ -132,10 +132,6 @@ export const endedRows: ExpectedRows = {
     },
     afterError: {},
   },
-  "deadline while a timer runs": {
-    uncut: { runs: [{ outcome: "timed-out", transcript: ["user: Go."] }], effects: [], unknown: [] },
-    afterError: {},
-  },
   "deadline while a tool is in flight": {
     uncut: {
       runs: [

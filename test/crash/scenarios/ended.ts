@@ -89,12 +89,6 @@ export const ended = [
     ],
   }),
   scenario({
-    name: "deadline while a timer runs",
-    agents: () => [
-      clerk({ answers: [{ error: "model-rate-limited", retryAfterMs: 60_000 }], wallTime: (fiveMinutes * 3) / 10 }),
-    ],
-  }),
-  scenario({
     name: "deadline while a tool is in flight",
     agents: (world) => [
       clerk({

@@ -78,6 +78,48 @@ export const plainRows: ExpectedRows = {
       },
     },
   },
+  "a reply that breaks off goes on": {
+    uncut: {
+      runs: [{ outcome: "completed", transcript: ["user: Go.", "assistant: Hello there."] }],
+      effects: [],
+      unknown: [],
+    },
+    afterError: {},
+  },
+  "a reply that breaks off after a whole call": {
+    uncut: {
+      runs: [
+        {
+          outcome: "completed",
+          transcript: [
+            "user: Go.",
+            'assistant: At once. [refund {"order":"1"}]',
+            'tool: refund = {"done":"1"}',
+            "assistant: Refunded. (Go. > At once. [refund] > refund ok)",
+          ],
+        },
+      ],
+      effects: ['1.0 refund {"done":"1"} of start'],
+      unknown: [],
+    },
+    afterError: {
+      "tool.execute refund 1.0": {
+        runs: [
+          {
+            outcome: "completed",
+            transcript: [
+              "user: Go.",
+              'assistant: At once. [refund {"order":"1"}]',
+              "tool: refund ! tool-failed",
+              "assistant: Refunded. (Go. > At once. [refund] > refund tool-failed)",
+            ],
+          },
+        ],
+        effects: [],
+        unknown: [],
+      },
+    },
+  },
   "parallel tools": {
     uncut: {
       runs: [

@@ -55,6 +55,34 @@ export const plain = [
     settings: { limits: { inlineBytes: 500, previewBytes: 20 } },
   }),
   scenario({
+    name: "a reply that breaks off goes on",
+    agents: () => [
+      clerk({
+        answers: [
+          { attempts: [{ parts: [{ type: "text-delta", text: "Hello " }] }, { text: "Hello there.", pieces: 6 }] },
+        ],
+      }),
+    ],
+  }),
+  scenario({
+    name: "a reply that breaks off after a whole call",
+    agents: (world) => [
+      clerk({
+        answers: [
+          {
+            parts: [
+              { type: "text-delta", text: "At once." },
+              { type: "tool-call", alias: "a", tool: "refund", inputText: '{"order":"1"}' },
+              { type: "tool-input-delta", index: 1, tool: "refund", text: '{"or' },
+            ],
+          },
+          recalling("Refunded."),
+        ],
+        tools: [acting(world, { name: "refund", effect: "idempotent" })],
+      }),
+    ],
+  }),
+  scenario({
     name: "a check that waits",
     agents: (world) => [
       clerk({
