@@ -1,7 +1,7 @@
 /** Y1–Y3 by bytes: chat completions, cut in each way. */
 import { expect, test } from "vitest";
 import { openaiCompatible } from "../../../src/openai.ts";
-import { type Dialect, dialects, eventsOf } from "../openai/dialects.ts";
+import { type Dialect, dialects, eventsOf, slices } from "../openai/dialects.ts";
 import { playCuts, type Vendor } from "./campaign.ts";
 import { type Way, wanted } from "./cut-server.ts";
 import type { Said } from "./oracle.ts";
@@ -27,9 +27,10 @@ function read(data: unknown): Said {
   return { text: choice?.delta.content ?? "", isDone, calls: isDone ? wanted.length : begun };
 }
 
+const openai = dialects["openai"] as Dialect;
 const vendor: Vendor = {
   wire: {
-    events: (reply) => eventsOf(reply, dialects["openai"] as Dialect),
+    events: (reply) => eventsOf(reply, openai),
     seen(body) {
       const { messages } = JSON.parse(body) as Body;
       const asked = messages.find(({ role }) => role === "user")?.content ?? "";
@@ -65,4 +66,29 @@ test("the server falls silent: whole calls run once, and the text is what was sh
     modelIdleMs: 1_000,
   });
   expect([wentOn > 0, someCalls > 0]).toEqual([true, true]);
+});
+
+/** All begin, then each gets a piece in turn: none is finished before the server says that it is done. */
+const inTurn: Dialect["calls"] = (calls, size) => {
+  const begun = calls.map(({ tool }, index) => ({
+    index,
+    id: `call_${index}`,
+    function: { name: tool, arguments: "" },
+  }));
+  const pieces = calls.flatMap(({ inputText }, index) =>
+    slices(inputText, size).map((text, at) => ({ at, index, function: { arguments: text } })),
+  );
+  const ordered = pieces.toSorted((one, other) => one.at - other.at).map(({ at: _, ...piece }) => piece);
+  return [...begun, ...ordered].map((piece) => ({ tool_calls: [piece] }));
+};
+
+test("calls that come in turn: none runs before the server is done, and the text is gone on from", slow, async () => {
+  const turns: Vendor = {
+    ...vendor,
+    wire: { ...vendor.wire, events: (reply) => eventsOf(reply, { ...openai, calls: inTurn }) },
+    reading: { ...vendor.reading, read: (data) => ({ ...read(data), calls: read(data).isDone ? wanted.length : 0 }) },
+  };
+  const figures = await playCuts(turns, { way: { after: "reset" }, every: 499, around: [0] });
+  expect(figures).toMatchObject({ someCalls: 0 });
+  expect(figures.wentOn).toBeGreaterThan(10);
 });
