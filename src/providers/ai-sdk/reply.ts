@@ -5,6 +5,8 @@
  *    refuses the reply.
  * R2 A call is passed on only whole, as the `tool-call` that says so.
  * R3 An error in the stream fails the call, whatever comes after it.
+ * R4 A call without a complete input counts only in a reply that was finished: packages give out what has come of a call
+ *    when the stream ends early.
  */
 import type { ModelPart } from "../../ports/provider.ts";
 import { type Fields, recordIn, textIn } from "../shared/fields.ts";
@@ -32,6 +34,10 @@ export function openReply({ provider, failures, warnings }: ReplyRules): Reply {
   const blocks = createBlocks();
   const texts = openTexts(provider, blocks, failures);
   const calls = openCalls(provider, blocks, failures);
+
+  function finished(finish: ModelPart): readonly ModelPart[] {
+    return [...calls.end(), ...blocks.end(), finish];
+  }
 
   function takeText(type: string, fields: Fields): readonly ModelPart[] | undefined {
     switch (type) {
@@ -65,7 +71,7 @@ export function openReply({ provider, failures, warnings }: ReplyRules): Reply {
       case "error":
         throw failures.of(fields.error, "during"); // R3
       case "finish":
-        return [...blocks.end(), finishOf(fields, { calls: calls.count, failures })];
+        return finished(finishOf(fields, { calls: calls.count, failures }));
       default:
         return undefined;
     }

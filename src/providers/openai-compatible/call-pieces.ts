@@ -8,6 +8,7 @@
  */
 import type { JsonObject } from "../../domain/json.ts";
 import type { ModelPart } from "../../ports/provider.ts";
+import { isComplete } from "../shared/complete.ts";
 import { isRecord, textIn } from "../shared/fields.ts";
 
 interface OpenCall {
@@ -89,15 +90,4 @@ export function createCallPieces(provider: string): CallPieces {
       return calls.length;
     },
   };
-}
-
-/** Looks at the last character first: a long input is parsed only where it may be whole. */
-function isComplete(text: string): boolean {
-  if (!text.trimEnd().endsWith("}")) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

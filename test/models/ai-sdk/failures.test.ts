@@ -161,6 +161,20 @@ test("a stream that ends without a finish broke off", async () => {
   expect(error).toMatchObject({ code: "model-interrupted", retry: "later" });
 });
 
+const unread = ["", " ", "{", '{"a":1', '{"a":"}'];
+test.each(unread)("R4 a call whose input is %j is no call where the stream ended early", async (input) => {
+  const calls = [
+    { tool: "one", inputText: '{"a":1}' },
+    { tool: "two", inputText: input },
+  ];
+  const given = wholeParts({ text: "x", calls }).slice(0, -1);
+  const cut = { type: "finish", finishReason: { unified: "other", raw: undefined }, usage: {} };
+  const { before } = await failureOf(fromAiSdk(objectModel("v4", [{ parts: [...given, cut] }])));
+  expect(before.flatMap((part) => (part.type === "tool-call" ? [part.tool] : []))).toEqual(["one"]);
+  const whole = await collect(fromAiSdk(objectModel("v4", [{ parts: wholeParts({ text: "x", calls }) }])));
+  expect(whole.flatMap((part) => (part.type === "tool-call" ? [part.tool] : []))).toEqual(["one", "two"]);
+});
+
 test("what comes after the finish counts for nothing, and the stream is left", async () => {
   const late = { type: "error", error: new Error("late") };
   const model = objectModel("v4", [{ parts: [...wholeParts({ text: "x" }), late], after: "hang" }]);

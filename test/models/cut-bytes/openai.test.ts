@@ -1,14 +1,11 @@
 /** Y1–Y3 by bytes: chat completions, cut in each way. */
 import { expect, test } from "vitest";
 import { openaiCompatible } from "../../../src/openai.ts";
-import { type Dialect, dialects, eventsOf, slices } from "../openai/dialects.ts";
+import { type Dialect, eventsOf, slices } from "../openai/dialects.ts";
 import { playCuts, type Vendor } from "./campaign.ts";
+import { chatWire, openai } from "./chat-wire.ts";
 import { type Way, wanted } from "./cut-server.ts";
 import type { Said } from "./oracle.ts";
-
-interface Body {
-  readonly messages: readonly { readonly role: string; readonly content: string }[];
-}
 
 interface Chunk {
   readonly error?: unknown;
@@ -27,19 +24,8 @@ function read(data: unknown): Said {
   return { text: choice?.delta.content ?? "", isDone, calls: isDone ? wanted.length : begun };
 }
 
-const openai = dialects["openai"] as Dialect;
 const vendor: Vendor = {
-  wire: {
-    events: (reply) => eventsOf(reply, openai),
-    seen(body) {
-      const { messages } = JSON.parse(body) as Body;
-      const asked = messages.find(({ role }) => role === "user")?.content ?? "";
-      const results = messages.filter(({ role }) => role === "tool").length;
-      const [before, last] = messages.slice(-2);
-      const goesOn = last?.role === "user" && before?.role === "assistant";
-      return { asked, results, ...(goesOn ? { said: before.content } : {}) };
-    },
-  },
+  wire: chatWire,
   reading: { read, isLenient: true },
   model: ({ baseURL, fetch }) => openaiCompatible({ baseURL, model: "m", fetch }),
 };
@@ -85,7 +71,7 @@ const inTurn: Dialect["calls"] = (calls, size) => {
 test("calls that come in turn: none runs before the server is done, and the text is gone on from", slow, async () => {
   const turns: Vendor = {
     ...vendor,
-    wire: { ...vendor.wire, events: (reply) => eventsOf(reply, { ...openai, calls: inTurn }) },
+    wire: { ...chatWire, events: (reply) => eventsOf(reply, { ...openai, calls: inTurn }) },
     reading: { ...vendor.reading, read: (data) => ({ ...read(data), calls: read(data).isDone ? wanted.length : 0 }) },
   };
   const figures = await playCuts(turns, { way: { after: "reset" }, every: 499, around: [0] });

@@ -1,11 +1,14 @@
-/** Y1–Y3 by bytes: Anthropic's messages, through the real package of the AI SDK. */
+/** Y1–Y3 by bytes: Anthropic's messages and OpenAI's chat completions, through the real packages of the AI SDK. */
 import { createAnthropic } from "@ai-sdk/anthropic";
+import { createOpenAI } from "@ai-sdk/openai";
 import { expect, test } from "vitest";
-import { fromAiSdk } from "../../../src/index.ts";
+import { createRuntime, fromAiSdk, memory, textOf } from "../../../src/index.ts";
 import { anthropicEvents } from "../ai-sdk/anthropic-wire.ts";
 import { playCuts, type Vendor } from "./campaign.ts";
-import type { Way } from "./cut-server.ts";
+import { chatWire } from "./chat-wire.ts";
+import { firstReply, openCutServer, said, type Way, wanted } from "./cut-server.ts";
 import type { Said } from "./oracle.ts";
+import { type Acted, clerkOf, inParallel, play } from "./play-cut.ts";
 
 interface Body {
   readonly messages: readonly {
@@ -59,3 +62,23 @@ test.each(Object.entries(ways))(
     expect([wentOn > 0, someCalls > 0]).toEqual([true, true]);
   },
 );
+
+test("the stream just ends: what the package of OpenAI gives out of a call that is not whole never runs", async () => {
+  await using server = await openCutServer(chatWire);
+  const { baseURL, fetch } = server;
+  const acted: Acted = new Map();
+  const clerk = clerkOf(fromAiSdk(createOpenAI({ baseURL, apiKey: "sk-0", fetch }).chat("gpt-5")), acted);
+  await using runtime = await createRuntime({ agents: [clerk], store: memory() });
+  const events = chatWire.events(firstReply);
+  await inParallel([...events.keys()], 40, async (count) => {
+    const at = Buffer.byteLength(events.slice(0, count).join(""));
+    server.cut(`cut-${at}`, { at, way: { after: "end" } });
+    const played = await play({ runtime, clerk, acted, server }, `cut-${at}`);
+    const text = played.messages.map(textOf).join("");
+    expect({ ...played, text }, `after ${count} events`).toMatchObject({
+      outcome: "completed",
+      acted: wanted,
+      text: `${said}Done.`,
+    });
+  });
+});
