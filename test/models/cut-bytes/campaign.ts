@@ -34,14 +34,15 @@ export async function playCuts(vendor: Vendor, campaign: Campaign): Promise<Figu
   await using server = await openCutServer(vendor.wire);
   const acted: Acted = new Map();
   const clerk = clerkOf(vendor.model(server), acted);
-  const limits = modelIdleMs === undefined ? {} : { modelIdleMs };
+  // Everything at once is slow where the machine is busy; that must not look like silence.
+  const limits = modelIdleMs === undefined ? {} : { modelIdleMs: playsAll ? 3 * modelIdleMs : modelIdleMs };
   await using runtime = await createRuntime({ agents: [clerk], store: memory(), limits });
   const events = vendor.wire.events(firstReply).map((event) => Buffer.from(event));
   const whole = Buffer.concat(events);
   const offsets = offsetsOf(events, campaign);
   let wentOn = 0;
   let someCalls = 0;
-  await inParallel(offsets, 120, async (at) => {
+  await inParallel(offsets, 200, async (at) => {
     server.cut(`cut-${at}`, { at, way });
     const bytes = Buffer.concat([whole.subarray(0, at), Buffer.from(way.more ?? "")]);
     const played = await play({ runtime, clerk, acted, server }, `cut-${at}`);

@@ -49,7 +49,7 @@ test("the server falls silent: whole calls run once, and the text is what was sh
     way: { after: "hang" },
     every: 199,
     around: [0],
-    modelIdleMs: 1_000,
+    modelIdleMs: 2_000,
   });
   expect([wentOn > 0, someCalls > 0]).toEqual([true, true]);
 });

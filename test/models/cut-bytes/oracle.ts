@@ -44,7 +44,7 @@ export function toldBy(bytes: Uint8Array, hasEnded: boolean, { read, isLenient }
 }
 
 function dataOf(block: string): string | undefined {
-  const lines = block.split("\n").filter((line) => line.startsWith("data:"));
+  const lines = block.split("\n").filter((line) => /^data(:|$)/.test(line));
   return lines.length === 0 ? undefined : lines.map((line) => line.slice("data:".length).trim()).join("\n");
 }
 
