@@ -1,5 +1,5 @@
 // Results too large for the journal are content: the model reads their beginning, the program reads all of them, and they go when the last run that cites them is erased.
-// expect: the model read 4 KB of 1.4 MB: 40000 rows, first {"day":0,"sold":0}; report.pdf is application/pdf, 4 bytes
+// expect: the model read 4 KB of 1.3 MB: 40000 rows, first {"day":0,"sold":0}; report.pdf is application/pdf, 4 bytes
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ const sales = tool({
   description: "Every sale of the year",
   input: z.object({}),
   effect: "pure",
-  execute: () => Array.from({ length: 40_000 }, (_, day) => ({ day, sold: day * 1_000_003 })), // about 1.4 MB of JSON
+  execute: () => Array.from({ length: 40_000 }, (_, day) => ({ day, sold: day * 1_000_003 })), // about 1.3 MB of JSON
 });
 
 const report = tool({

@@ -44,14 +44,14 @@ const support = agent({
 const said: string[] = [];
 let id: string;
 {
-  await using runtime = await createRuntime({ agents: [support], store: sqlite("runs.db") });
+  await using runtime = await createRuntime({ agents: [support], store: sqlite("support.db") });
   const run = await runtime.start(support, "Refund order 42, $80", { thread: "t-1", key: "ticket-981" }); // same key, same run
   for await (const event of run.watch({ until: "idle" })) if (event.type === "run-waiting") said.push(event.type);
   id = run.id;
 }
 
 // any process, three days and two deploys later
-await using runtime = await createRuntime({ agents: [support], store: sqlite("runs.db") });
+await using runtime = await createRuntime({ agents: [support], store: sqlite("support.db") });
 const [ticket] = await runtime.tickets.list({ tool: refund, kind: "approval", status: "open" }); // typed by the tool
 const settled = await ticket?.approve({ by: "ana@example.com" }); // or .edit({ order, cents: 7_500 }), .reject("why"), .answer(value)
 said.push(`${settled?.by} ${settled?.decision.kind}d`);

@@ -41,6 +41,7 @@ import { assembleRuntime } from "./runtime/assemble.ts";
 import type { AgentCode } from "./runtime/bind-agent.ts";
 import { createBinder } from "./runtime/bind-run.ts";
 import type { Desk } from "./runtime/desk.ts";
+import { redactingErrors } from "./runtime/redacted-error.ts";
 import { resolvedAgents } from "./runtime/resolved-agents.ts";
 import { createFindModel, type FindModel } from "./runtime/routed-models.ts";
 import type { Runtime } from "./runtime/runtime.ts";
@@ -69,6 +70,20 @@ export async function openPorts(options: RuntimeOptions): Promise<RuntimePorts> 
     ...{ ...content, bus, clock: storeClock(opened, clock), ids, hash: nodeHash, logger, schemas: createAjvChecker() },
     ...(transactions === undefined ? {} : { transactions }),
   };
+}
+
+/** What is thrown about options may repeat them. Rules that are wrong themselves are as none. */
+export async function redactingSetup<T>(options: Pick<RuntimeOptions, "redact">, call: () => Promise<T>): Promise<T> {
+  return redactingErrors({ redactor: setupRedactor(options) }, call);
+}
+
+function setupRedactor({ redact }: Pick<RuntimeOptions, "redact">): Redactor {
+  const problems = new Problems({}, []);
+  try {
+    return readRedaction(redact, problems);
+  } catch {
+    return readRedaction(undefined, problems);
+  }
 }
 
 async function openContent({ content }: RuntimeOptions, store: Store): Promise<Pick<RuntimePorts, "store" | "sweep">> {

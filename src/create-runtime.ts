@@ -1,10 +1,12 @@
 /** createRuntime: a front desk, and a worker for the agents that it is given. */
-import { composeRuntime, openPorts } from "./compose.ts";
+import { composeRuntime, openPorts, redactingSetup } from "./compose.ts";
 import { checkRuntimeOptions, type RuntimeOptions } from "./options.ts";
 import { bindAgent } from "./runtime/bind-agent.ts";
 import type { Runtime } from "./runtime/runtime.ts";
 
 export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
-  const agents = checkRuntimeOptions(options);
-  return composeRuntime(await openPorts(options), agents.map(bindAgent), options);
+  return redactingSetup(options ?? {}, async () => {
+    const agents = checkRuntimeOptions(options);
+    return composeRuntime(await openPorts(options), agents.map(bindAgent), options);
+  });
 }

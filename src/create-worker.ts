@@ -1,5 +1,5 @@
 /** createWorker: a process that only works. Runs are started, watched and answered through a runtime elsewhere. */
-import { composeWorker, openPorts } from "./compose.ts";
+import { composeWorker, openPorts, redactingSetup } from "./compose.ts";
 import { checkWorkerOptions, type WorkerOptions } from "./options.ts";
 import { bindAgent } from "./runtime/bind-agent.ts";
 import { type RuntimeMetrics, readMetrics } from "./runtime/metrics.ts";
@@ -12,8 +12,10 @@ export interface Worker extends AsyncDisposable {
 }
 
 export async function createWorker(options: WorkerOptions): Promise<Worker> {
-  const agents = checkWorkerOptions(options);
-  const ports = await openPorts(options);
+  const { agents, ports } = await redactingSetup(options ?? {}, async () => {
+    const checked = checkWorkerOptions(options);
+    return { agents: checked, ports: await openPorts(options) };
+  });
   const worker = composeWorker(ports, agents.map(bindAgent), options);
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => {

@@ -116,7 +116,8 @@ function afterStep(draft: Draft): Ending | undefined {
   // What was filtered or broken off is no basis to go on from, whatever it asked for.
   const hasCalled = step.calls.some((call) => !isAnswer(call, draft.at.output));
   const hasMore = hasCalled || inbox.length > 0 || plugins.goesOn;
-  if (!brokenFinishes.includes(finish) && hasMore && !hasGivenUp(draft)) return undefined;
+  const isBroken = brokenFinishes.includes(finish) || (finish === "length" && hasCalled); // it would be cut there again
+  if (!isBroken && hasMore && !hasGivenUp(draft)) return undefined;
   return endingNow(draft, naturalOutcome(finish));
 }
 

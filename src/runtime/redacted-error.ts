@@ -7,7 +7,7 @@ import { type JsonObject, messageOf, toJson } from "../domain/json.ts";
 import type { Redactor } from "../domain/redaction.ts";
 import type { Desk } from "./desk.ts";
 
-export async function redactingErrors<T>({ redactor }: Desk, call: () => Promise<T>): Promise<T> {
+export async function redactingErrors<T>({ redactor }: Pick<Desk, "redactor">, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (cause) {

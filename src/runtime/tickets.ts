@@ -142,9 +142,14 @@ async function decideTicket(
   if (answer.kind === "settled") return { ...shown(answer.settlement), mine: false };
   const code = answer.kind === "refused" ? answer.code : "ticket-not-found";
   const when = answer.kind === "refused" && answer.decidableFrom ? ` before ${answer.decidableFrom}` : "";
-  throw new HoldfastError(code, `Ticket ${ticket.id} cannot be decided${when}`, {
+  throw new HoldfastError(code, `Ticket ${ticket.id} cannot be decided${when}${whyNot(code, fact.by)}`, {
     details: { ticket: ticket.id, ...answer },
   });
+}
+
+function whyNot(code: HoldfastError["code"], by: string): string {
+  if (code === "answer-not-allowed") return ` by ${by}: only its audience may answer it, and never who asks`;
+  return code === "ticket-hash-mismatch" ? ": the answer is to something else than it shows now" : "";
 }
 
 /** The run went on without it: nothing is executed, but it is not forgotten that someone answered. */

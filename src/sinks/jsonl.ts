@@ -6,6 +6,7 @@
  * J3 A line that a death or a full disk cut short is ended before the next one begins: it spoils no other.
  */
 import { type FileHandle, open } from "node:fs/promises";
+import { HoldfastError } from "../domain/errors.ts";
 import type { Sink } from "../ports/sink.ts";
 
 /** Outputs are nobody else's business. */
@@ -13,6 +14,9 @@ const ownerOnly = 0o600;
 const newline = 0x0a;
 
 export function jsonlSink(path: string): Sink {
+  if (typeof path !== "string" || path === "") {
+    throw new HoldfastError("invalid-options", "jsonlSink(path) takes the path of a file");
+  }
   let last: Promise<void> = Promise.resolve();
   return {
     deliver: (message, { key }) => {

@@ -102,6 +102,18 @@ describe("bounds", () => {
     expect(await answerOf(t, "t")).toBe('{"n":1}');
   });
 
+  test("a reply with calls that was cut at the limit ends the run: none of its calls runs, and it is not asked for again", async () => {
+    const calls = [
+      { tool: "act", inputText: '{"letter":"a"}' },
+      { tool: "act", inputText: '{"let' },
+    ];
+    const caller = teller([{ text: "Now.", calls, finish: "length" }]);
+    await using t = await testRuntime({ agents: [caller] });
+    const run = await t.runtime.start(caller, "go");
+    await t.settle();
+    expect(await run.result()).toMatchObject({ outcome: "stopped", code: "length", steps: 1 });
+  });
+
   test("reasoning alone is nothing to go on from, and a refusal is no answer", async () => {
     const thinker = teller([{ reasoning: "Hm.", finish: "length" }]);
     await using t = await testRuntime({ agents: [thinker] });

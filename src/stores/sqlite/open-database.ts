@@ -9,6 +9,7 @@
 import { statSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError, isHoldfastError } from "../../domain/errors.ts";
+import { messageOf } from "../../domain/json.ts";
 import { type Connection, connect, type Probe } from "./database.ts";
 import { failureOf, storeBusy } from "./failures.ts";
 import { checkSchema, migrate } from "./migrations.ts";
@@ -56,7 +57,8 @@ function problemOf(cause: unknown, path: string): HoldfastError | undefined {
   const failure = failureOf(cause, "work", path);
   if (failure.kind === "busy") return undefined;
   if (failure.error.code === "store-full") return failure.error;
-  return new HoldfastError("store-unusable", `${path} cannot be opened as a store`, { cause, details: { path } });
+  const what = `${path} cannot be opened as a store: ${messageOf(cause)}`;
+  return new HoldfastError("store-unusable", what, { cause, details: { path } });
 }
 
 function openOnce(options: DatabaseOptions, now: () => number): Connection {
