@@ -41,6 +41,7 @@ async function answerOf(
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
   const leave = (): void => reject(new Error("nobody waits for it any more"));
   signal?.addEventListener("abort", leave, { once: true });
+  if (signal?.aborted) leave(); // between two questions
   new Promise((begin) => begin(resolver.resolve(wanted, { signal: stop.signal }))).then(resolve, reject);
   try {
     return await settleWithin(promise, timeoutMs, { clock });
