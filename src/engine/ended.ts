@@ -74,7 +74,7 @@ export function refusedEnd(code: CallErrorCode, message: string): Ended {
 }
 
 /** Without the bytes: as it is written. */
-export function lean(ended: Ended | Bulky): Ended {
+function lean(ended: Ended | Bulky): Ended {
   if (!("body" in ended)) return ended;
   const { body: _, ...rest } = ended;
   return rest;

@@ -15,7 +15,7 @@ import type { Slots } from "../domain/state-slots.ts";
 import type { StateSpace } from "../domain/state-space.ts";
 import type { ToolContext, ToolSpec, ToolState } from "../domain/tool.ts";
 import type { BoundAgent, EngineDeps } from "./deps.ts";
-import { type Ended, lean, refusedEnd, type Shelf, valueEnd } from "./ended.ts";
+import { type Ended, refusedEnd, type Shelf, valueEnd } from "./ended.ts";
 import { settleWithin, type Timing, type Within, wait } from "./settle-within.ts";
 import { openToolState } from "./tool-state.ts";
 import type { PreparedFact, ReconcileOrder, ToolOrder } from "./work.ts";
@@ -55,7 +55,7 @@ export async function runTool(call: ToolCall, deps: TimedDeps): Promise<Ended | 
   if (within.kind === "timeout") {
     controller.abort();
     attempt.then(
-      (value) => (spec.effect === "transactional" ? undefined : call.late(lean(valueEnd(value, deps)))),
+      (value) => (spec.effect === "transactional" ? undefined : call.late(valueEnd(value, deps))),
       () => undefined,
     );
   }
