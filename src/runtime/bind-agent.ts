@@ -97,7 +97,7 @@ export function createToolRunner(tools: readonly Tool[]): ToolRunner {
     },
     async execute(name, input, context) {
       const tool = find(name);
-      if (!tool.code.execute) throw new ToolFailure(`Tool ${name} has no code here any more; nothing was run`);
+      if (!tool.code.execute) throw new ToolFailure(`Tool ${name} has no code here any more; this attempt ran nothing`);
       const value = await parsed(tool, input);
       return tool.code.execute(value, context);
     },

@@ -93,7 +93,7 @@ test("a wrong command is said, without its arguments", async () => {
   expect(inspect(server.status())).not.toContain(canary);
 });
 
-test("what a program was given is in no error, whatever it writes", async () => {
+test("V2 a token that a program was given is in no error, whatever it writes", async () => {
   const env = { TOKEN: canary };
   const args = (wrong: string): readonly string[] => [script("liar"), wrong, wrong === "dies" ? "initialize" : ""];
   for (const wrong of ["dies", "refuses", "inner-error"]) {

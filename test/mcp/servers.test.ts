@@ -1,7 +1,9 @@
 /** Servers on the official packages, current and before, over stdio and HTTP: line 7 of what models must show. */
 import { writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { call, end, kinds, toolOf, until, world } from "./world.ts";
+import { type Calling, call, end, kinds, liar, toolOf, until, world } from "./world.ts";
+
+const earlier = "may or may not have been run: an earlier attempt may have run, this one did not";
 
 const protocols = {
   "stdio-now": "2026-07-28",
@@ -101,6 +103,44 @@ test("a lost call of a tool that may be repeated is sent again", async () => {
   await kill();
   expect(await done).toEqual({ kind: "value", said: "20 steps" });
   expect(count("work begun")).toBe(2);
+});
+
+test("Q2 a call that was sent and lost is never said not to have run, though the server does not come back", async () => {
+  const options = { limits: { waitMs: 200 }, tools: { work: { effect: "idempotent" } } } as const;
+  const { server, kill, count } = await world("http-now", options);
+  const tools = await server.connect();
+  const lost = end(call(toolOf(tools, "work"), { steps: 500, ms: 10 }));
+  await until(() => count("work begun") === 1, "the work begins");
+  await kill();
+  expect(await lost).toEqual({ kind: "open", said: expect.stringContaining(earlier) });
+});
+
+test("Q2 an attempt that does not reach the server says nothing about earlier ones that may have", async () => {
+  const tools = { work: { effect: "idempotent" }, add: { effect: "pure" } } as const;
+  const { server, kill } = await world("http-now", { limits: { waitMs: 50 }, tools });
+  const made = await server.connect();
+  await kill();
+  const ended = async (name: string, calling: Calling): Promise<string> => {
+    const { kind, said } = await end(call(toolOf(made, name), { a: 1, b: 1, steps: 1, ms: 1 }, calling));
+    expect(said).toContain("the server is not connected");
+    expect([kind, said.includes(earlier), said.includes("was not run")]).toEqual(
+      kind === "open" ? ["open", true, false] : ["failure", false, true],
+    );
+    return kind;
+  };
+  expect({
+    first: await ended("work", { attempt: 1 }),
+    idempotent: await ended("work", { attempt: 2 }),
+    pure: await ended("add", { attempt: 2 }),
+    once: await ended("fail", { attempt: 2 }), // the engine makes it only after attempts that did nothing
+    "once, run again": await ended("fail", { attempt: 1, again: true }),
+  }).toEqual({ first: "failure", idempotent: "open", pure: "open", once: "failure", "once, run again": "open" });
+});
+
+test("Q2 a later attempt that is refused says nothing about earlier ones either", async () => {
+  const tools = await liar(["refuses"], { tools: { echo: { effect: "idempotent" } } }).connect();
+  const { kind, said } = await end(call(toolOf(tools, "echo"), {}, { attempt: 2 }));
+  expect([kind, said.includes(earlier)]).toEqual(["open", true]);
 });
 
 test("a server that keeps a session is told when it is over", async () => {

@@ -111,6 +111,9 @@ export interface Calling {
   readonly signal?: AbortSignal;
   readonly report?: (progress: unknown) => void;
   readonly key?: string;
+  readonly attempt?: number;
+  /** Somebody has said "run again" of a call whose outcome was unknown. */
+  readonly again?: boolean;
 }
 
 export function toolOf(tools: readonly Tool[], name: string): Tool {
@@ -126,6 +129,8 @@ export async function call({ code }: Tool, input: unknown, calling: Calling = {}
     idempotencyKey: calling.key ?? `key-${calls}`,
     signal: calling.signal ?? new AbortController().signal,
     report: calling.report ?? (() => undefined),
+    attempt: calling.attempt ?? 1,
+    decision: calling.again ? { decision: { kind: "run-again" }, by: "ana@example.com", at: 0 } : undefined,
   } as unknown as ToolContext;
   return await code.execute?.(input, context);
 }

@@ -2,7 +2,8 @@
  * One call of a server's tool.
  *
  * Q1 A call whose outcome is open is never sent again, unless the operator has said that the tool may be repeated.
- * Q2 What was certainly not done is said with ToolFailure, and nothing else is.
+ * Q2 What was certainly not done is said with ToolFailure, and nothing else is. Once anything of the call was sent, be it in
+ *    an earlier attempt, "not run" is never said: what this attempt did not do, an earlier one may have done.
  * Q3 A tool that is not what it was pinned as is refused by name, before anything is sent.
  * Q4 Nothing is sent after the call was given up or its time is over.
  */
@@ -50,9 +51,10 @@ export async function callTool(call: Call, wire: Wire): Promise<McpOutcome> {
   const waitMs = Math.min(wire.limits.waitMs, Math.floor(timeoutMs / 2));
   const giveUpAt = performance.now() + waitMs;
   const leave = await wire.slots.take(waitMs, context.signal);
-  if (!leave) throw notRun(call, wire, `${wire.limits.concurrency} calls are with the server already`);
+  const trying: Trying = { call, wire, giveUpAt, wasSent: mayHaveRun(call) };
+  if (!leave) throw notRun(trying, `${wire.limits.concurrency} calls are with the server already`);
   try {
-    return await tryCall({ call, wire, giveUpAt });
+    return await tryCall(trying);
   } finally {
     leave();
   }
@@ -63,6 +65,16 @@ interface Trying {
   readonly wire: Wire;
   /** When there is still no connection by then, it is not sent. */
   readonly giveUpAt: number;
+  /** Q2. It has been sent before, or may have been: in an earlier attempt, or over a connection that was lost. */
+  wasSent: boolean;
+}
+
+/**
+ * Q2, for earlier attempts. A later attempt of a `once` call follows only on those that certainly did nothing, unless an
+ * operator has said "run again".
+ */
+function mayHaveRun({ effect, context }: Call): boolean {
+  return (effect !== "once" && context.attempt > 1) || context.decision?.decision.kind === "run-again";
 }
 
 async function tryCall(trying: Trying): Promise<McpOutcome> {
@@ -76,16 +88,17 @@ async function tryCall(trying: Trying): Promise<McpOutcome> {
         wire.connection.worked();
         return end.result;
       case "refused":
-        throw notRun(call, wire, end.why);
+        throw notRun(trying, end.why);
       case "unsent":
       case "forgotten": // once: whoever forgets us twice is not asked a third time
         wire.connection.drop(opened, wire.hiding.words(end.why));
-        if (tries >= mostTries || (end.kind === "forgotten" && wasForgotten)) throw notRun(call, wire, end.why);
+        if (tries >= mostTries || (end.kind === "forgotten" && wasForgotten)) throw notRun(trying, end.why);
         wasForgotten ||= end.kind === "forgotten";
         break;
       case "open": // Q1
         if (call.effect === "once" || call.context.signal.aborted || tries >= mostTries)
           throw lost(call, wire, end.why);
+        trying.wasSent = true;
         break;
       default:
         end satisfies never;
@@ -93,11 +106,12 @@ async function tryCall(trying: Trying): Promise<McpOutcome> {
   }
 }
 
-async function connected({ call, wire, giveUpAt }: Trying): Promise<Opened> {
+async function connected(trying: Trying): Promise<Opened> {
+  const { call, wire, giveUpAt } = trying;
   try {
     return await wire.connection.ready(Math.max(0, giveUpAt - performance.now()), call.context.signal);
   } catch (cause) {
-    throw notRun(call, wire, `the server is not connected: ${messageOf(cause)}`);
+    throw notRun(trying, `the server is not connected: ${messageOf(cause)}`);
   }
 }
 
@@ -141,8 +155,10 @@ async function attempt({ client, transport }: Opened, call: Call, { limits, hidi
 }
 
 /** Q2. */
-function notRun({ pin }: Call, { server, hiding }: Wire, why: string): ToolFailure {
-  return new ToolFailure(`${pin.name} of MCP server ${server} was not run: ${hiding.words(why)}`);
+function notRun({ call, wire, wasSent }: Trying, why: string): Error {
+  const [tool, words] = [`${call.pin.name} of MCP server ${wire.server}`, wire.hiding.words(why)];
+  if (!wasSent) return new ToolFailure(`${tool} was not run: ${words}`);
+  return new Error(`${tool} may or may not have been run: an earlier attempt may have run, this one did not: ${words}`);
 }
 
 function lost({ pin, context }: Call, { server, hiding }: Wire, why: string): Error {
