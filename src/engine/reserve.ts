@@ -16,7 +16,7 @@ export function reserve(draft: Draft): Held | Outcome | undefined {
   const { prices, maxOutputTokens = longestAnswer } = draft.at.model;
   const ledger = draft.state.ledger ?? emptyLedger;
   const left = leftOf(budget, ledger);
-  const inputTokens = Math.max(draft.at.estimate(draft.entries), ledger.lastInput ?? 0);
+  const inputTokens = Math.max(draft.at.estimate(draft.entries), ledger.lastInput ?? 0) + keptTokens(draft);
   const outputTokens = Math.min(maxOutputTokens, affordableOutput(left, inputTokens, prices));
   if (outputTokens < 1) return { kind: "stopped", code: "budget", detail: spentText(draft) };
   return { ...mostCost({ inputTokens, outputTokens }, prices), outputTokens };
@@ -34,4 +34,10 @@ function spentText({ state }: Draft): string {
     ...(microUsd === undefined ? [] : [`${usdOf(spent.microUsd)} of ${usdOf(microUsd)} USD`]),
   ];
   return `Spent: ${words.join(", ")}; the next model call cannot be paid for`;
+}
+
+/** What has come of a reply is sent along when it goes on. */
+function keptTokens({ state }: Draft): number {
+  const kept = state.step?.model.kept ?? [];
+  return kept.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 0), 0);
 }
