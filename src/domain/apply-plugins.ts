@@ -125,7 +125,7 @@ function applyCommand(state: RunState, given: GivenCommand, entry: EntryStamp & 
     case "rewrite-result":
       return isReady(state, entry) ? state : concludeCall(state, entry, rewritten(command));
     case "rewrite-output":
-      return changeAnswer(state, { text: command.text, by: plugin });
+      return changeAnswer(state, { plugin, policy, text: command.text });
     case "open-ticket":
     case "send-input":
     case "set-state":
@@ -144,12 +144,19 @@ function changeStep(state: RunState, command: Command): RunState {
   return { ...state, step: { ...step, changes: withChanges(step.changes, command) } };
 }
 
+interface ChangedAnswer {
+  readonly plugin: string;
+  readonly policy: PolicyRef | undefined;
+  readonly text: string;
+}
+
 /** What was found of the model's own answer says nothing of another one. */
-function changeAnswer(state: RunState, { text, by }: { readonly text: string; readonly by: string }): RunState {
+function changeAnswer(state: RunState, { plugin, policy, text }: ChangedAnswer): RunState {
   const { pending, report: _report, reportPending: _reportPending, ...step } = state.step ?? {};
   if (!pending || !state.step) return state;
   const message: Message = { ...pending.message, parts: [{ type: "text", text }] };
-  return { ...state, step: { ...(step as StepState), pending: { message, changedBy: by } } };
+  const by = { changedBy: plugin, ...(policy ? { policy } : {}) };
+  return { ...state, step: { ...(step as StepState), pending: { message, ...by } } };
 }
 
 export function blocked(

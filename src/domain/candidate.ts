@@ -5,7 +5,7 @@ import { callsOf, type Message, textOf } from "./message.ts";
 import type { OutputReport, OutputSpec } from "./output.ts";
 import { isFunction } from "./problems.ts";
 import type { StepState } from "./run-state.ts";
-import { type StandardSchema, showIssues } from "./standard-schema.ts";
+import { type StandardSchema, showIssues, showPlaces } from "./standard-schema.ts";
 
 export type Candidate =
   | { readonly kind: "value"; readonly value: JsonValue }
@@ -76,14 +76,23 @@ function textIn(text: string): Candidate {
   }
 }
 
+export interface Checking {
+  readonly schema: StandardSchema;
+  readonly spec: OutputSpec;
+  /** Nobody may read it yet, and perhaps never: its problems are told without a word of it. */
+  readonly isHeldBack: boolean;
+}
+
 /** What the candidate comes to. A schema that throws has refused it. */
-export function checkCandidate(schema: StandardSchema, candidate: Candidate): OutputReport | Promise<OutputReport> {
+export function checkCandidate(by: Checking, candidate: Candidate): OutputReport | Promise<OutputReport> {
   if (candidate.kind === "none") return { valid: false, problems: [candidate.problem] };
+  const read = (result: Result): OutputReport => report(result, by);
+  const broke = (cause: unknown): OutputReport => threw(by.isHeldBack ? "no word of that is shown" : messageOf(cause));
   try {
-    const result = schema["~standard"].validate(candidate.value);
-    return isPromise(result) ? Promise.resolve(result).then(report).catch(threw) : report(result);
+    const result = by.schema["~standard"].validate(candidate.value);
+    return isPromise(result) ? Promise.resolve(result).then(read).catch(broke) : read(result);
   } catch (cause) {
-    return threw(cause);
+    return broke(cause);
   }
 }
 
@@ -93,13 +102,32 @@ function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
 
 type Result = Awaited<ReturnType<StandardSchema["~standard"]["validate"]>>;
 
-function report(result: Result): OutputReport {
-  if (result.issues) return { valid: false, problems: [shortened(showIssues(result.issues))] };
+function report(result: Result, { spec, isHeldBack }: Checking): OutputReport {
+  if (result.issues) {
+    const { issues } = result;
+    const problem = isHeldBack ? `look at ${showPlaces(issues, namesIn(spec.schema))}` : showIssues(issues);
+    return { valid: false, problems: [shortened(problem)] };
+  }
   if (!carries(result, "value")) throw new TypeError("The schema gave neither a value nor issues");
   const json = toJson(result.value);
   if (json.ok && isKept(result.value)) return { valid: true, value: json.value };
   if (json.ok) return { valid: false, problems: ["What the schema makes of it has a Date or the like, not JSON"] };
-  return { valid: false, problems: [`What the schema makes of it is not JSON at ${json.path}: ${json.problem}`] };
+  const where = isHeldBack ? "" : ` at ${json.path}: ${json.problem}`;
+  return { valid: false, problems: [`What the schema makes of it is not JSON${where}`] };
+}
+
+/** Names of fields that a JSON Schema itself says. */
+function namesIn(schema: JsonValue | undefined): ReadonlySet<string> {
+  const names = new Set<string>();
+  const collect = (part: JsonValue | undefined): void => {
+    if (typeof part !== "object" || part === null) return;
+    const { properties } = part as { readonly properties?: JsonValue };
+    if (typeof properties === "object" && properties !== null)
+      for (const name of Object.keys(properties)) names.add(name);
+    for (const inner of Object.values(part)) collect(inner);
+  };
+  collect(schema);
+  return names;
 }
 
 /** False of what writes itself as something else: `result()` would give a text where its type says Date. */
@@ -108,6 +136,6 @@ function isKept(value: unknown): boolean {
   return !("toJSON" in value) && Object.values(value).every(isKept);
 }
 
-function threw(cause: unknown): OutputReport {
-  return { valid: false, problems: [`Checking it threw: ${messageOf(cause)}`] };
+function threw(words: string): OutputReport {
+  return { valid: false, problems: [`Checking it threw: ${words}`] };
 }

@@ -6,12 +6,12 @@
  * V2 What is asked at the start, before a model call or of the answer, is answered before anything else begins; a no ends
  *    the run.
  * V3 A result or an answer that is denied is read by nobody: the model, watchers and sinks see that it was denied, and why.
+ *    What a stage throws is no reason that anybody is told: it may quote what it has looked at (F1 of hook-failure).
  */
 import type { ApprovalTerms } from "./approval.ts";
 import { termsProblems } from "./approval.ts";
 import type { Command } from "./command.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
-import { messageOf } from "./json.ts";
 import { type PolicyStageName, policyStages } from "./phase.ts";
 import {
   type CallPhaseView,
@@ -111,9 +111,9 @@ function ofRun(verdict: PolicyVerdict, stage: "run-start" | "model-call"): Said 
   const { deny, ask, modify } = read(verdict);
   if (deny !== undefined) return stopping(deny);
   if (ask !== undefined) return asking(ask, stage);
-  if (stage === "run-start") throw new TypeError("policy modification is not valid for runtime start");
+  if (stage === "run-start") throw new VerdictProblem("policy modification is not valid for runtime start");
   if (typeof modify !== "object" || modify === null || Array.isArray(modify))
-    throw new TypeError("modify must be settings");
+    throw new VerdictProblem("modify must be settings");
   return { type: "patch-request", settings: modify as JsonObject };
 }
 
@@ -142,7 +142,7 @@ function ofResult(verdict: PolicyVerdict): Said {
   if (deny !== undefined) {
     return { type: "rewrite-result", error: `The result is withheld: ${deny.text}`, code: deny.code };
   }
-  if (ask !== undefined) throw new TypeError("ask is no verdict on a tool-result");
+  if (ask !== undefined) throw new VerdictProblem("ask is no verdict on a tool-result");
   return { type: "rewrite-result", value: modify as JsonValue };
 }
 
@@ -153,7 +153,7 @@ function ofOutput(verdict: PolicyVerdict, { output }: OutputView): Said {
   if (deny !== undefined) return stopping(deny);
   if (ask !== undefined) return asking(ask, "output");
   if (output.value !== undefined) return { type: "rewrite-output", text: JSON.stringify(modify) };
-  if (typeof modify !== "string") throw new TypeError("modify must be the text to say instead");
+  if (typeof modify !== "string") throw new VerdictProblem("modify must be the text to say instead");
   return { type: "rewrite-output", text: modify };
 }
 
@@ -169,6 +169,9 @@ interface Read {
   readonly modify?: JsonValue;
 }
 
+/** A verdict that means nothing, in words that quote nothing of what it was made of. */
+export class VerdictProblem extends TypeError {}
+
 /** V1. */
 function read(verdict: PolicyVerdict): Read {
   if (typeof verdict === "object" && verdict !== null) {
@@ -176,16 +179,18 @@ function read(verdict: PolicyVerdict): Read {
     if ("ask" in verdict) return { ask: question(verdict) };
     if ("modify" in verdict) return { modify: verdict.modify };
   }
-  throw new TypeError(`a policy answers allow, deny, ask or modify, not ${messageOf(verdict)}`);
+  throw new VerdictProblem(
+    `a policy answers allow, deny, ask or modify, not ${verdict === null ? "null" : typeof verdict}`,
+  );
 }
 
 function denial({ deny, code = "policy.denied", stop = false }: Extract<PolicyVerdict, { deny: string }>): Denial {
-  if (typeof deny !== "string" || typeof code !== "string") throw new TypeError("deny and code must be text");
+  if (typeof deny !== "string" || typeof code !== "string") throw new VerdictProblem("deny and code must be text");
   return { text: `${code}: ${deny}`, code, stop };
 }
 
 function question({ ask, terms: given }: Extract<PolicyVerdict, { ask: string }>): NonNullable<Read["ask"]> {
-  if (typeof ask !== "string" || ask === "") throw new TypeError("ask must say what is asked");
+  if (typeof ask !== "string" || ask === "") throw new VerdictProblem("ask must say what is asked");
   return { prompt: ask, ...terms(given) };
 }
 

@@ -1,4 +1,5 @@
 /** RunState: the fold of a run's journal. It holds only what is open; nothing in it grows with steps. */
+import type { PolicyRef } from "./command.ts";
 import type { EffectIntended, RunCreated, Settled, Verdict } from "./entry.ts";
 import type { CallId, EffectId } from "./ids.ts";
 import type { JsonValue } from "./json.ts";
@@ -11,7 +12,7 @@ import type { Slots } from "./state-slots.ts";
 import type { Decision, TicketRecord } from "./ticket.ts";
 
 /** Changes whenever the shape or meaning below changes: older snapshots are then folded anew. */
-export const foldVersion = 5;
+export const foldVersion = 6;
 
 export interface RunState {
   /** run-created without its message bodies. */
@@ -87,6 +88,8 @@ export interface PendingAnswer {
   readonly message: Message;
   /** The plugin that has changed it. */
   readonly changedBy?: string;
+  /** Which policy that is. */
+  readonly policy?: PolicyRef;
 }
 
 export interface EffectState {

@@ -43,7 +43,16 @@ export function showIssues(issues: readonly SchemaIssue[]): string {
   return issues.map((issue) => `${showPath(issue.path)}: ${issue.message}`).join("; ");
 }
 
+/** Where they are, and no word of what is there: a name that is not among the known ones is the value's own. */
+export function showPlaces(issues: readonly SchemaIssue[], known: ReadonlySet<string>): string {
+  const show = (key: PropertyKey): string => (typeof key === "number" || known.has(String(key)) ? String(key) : "…");
+  return [...new Set(issues.map(({ path }) => ["$", ...keysOf(path).map(show)].join(".")))].join(", ");
+}
+
 function showPath(path: SchemaIssue["path"]): string {
-  const keys = (path ?? []).map((step) => String(typeof step === "object" ? step.key : step));
-  return ["$", ...keys].join(".");
+  return ["$", ...keysOf(path).map(String)].join(".");
+}
+
+function keysOf(path: SchemaIssue["path"]): readonly PropertyKey[] {
+  return (path ?? []).map((step) => (typeof step === "object" ? step.key : step));
 }

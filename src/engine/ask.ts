@@ -35,7 +35,7 @@ function judge(order: JudgeOrder, standing: Standing, stage: Stage): Whenever<Fa
   const about = { phase: "tool-gate", subject: call } as const;
   const verdict = gateCall(order, {
     judge: (input) => inTime(tools.judge({ tool, input, edited }), stage),
-    ask: isAsked ? (input) => askAll(asked({ ...about, input }, standing, stage)) : undefined,
+    ask: isAsked ? (input) => askAll(asked({ ...about, input }, standing, stage), stage) : undefined,
   });
   const fact = (known: Verdict): Fact => ({ kind: "judged", call, verdict: known });
   return isAwaitable(verdict) ? Promise.resolve(verdict).catch(brokenGate).then(fact) : fact(verdict);
@@ -53,7 +53,7 @@ function inTime(verdict: Whenever<Verdict>, stage: Stage): Whenever<Verdict> {
 }
 
 function runPhase(order: PhaseOrder, standing: Standing, stage: Stage): Whenever<Fact> {
-  const ran = askAll(asked(order, standing, stage));
+  const ran = askAll(asked(order, standing, stage), stage);
   const fact = (known: Ran): Fact => ({ kind: "phase-ran", order, ran: withStatic(order.phase, known, stage) });
   return isAwaitable(ran) ? Promise.resolve(ran).then(fact) : fact(ran);
 }
@@ -74,10 +74,15 @@ interface Session extends Asked {
   readonly done: () => void;
 }
 
-function askAll(question: Session): Whenever<Ran> {
+function askAll(question: Session, { logger }: Stage): Whenever<Ran> {
   return whenKnown(askHooks(question), (ran) => {
     question.done();
-    return ran;
+    if (ran.kind !== "failed" || ran.unsaid === undefined) return ran;
+    const { unsaid, ...told } = ran;
+    const { state, phase, subject } = question.moment;
+    const { run } = state.created.identity;
+    logger.warn(told.error.message, { run, moment: momentId(phase, subject), code: told.error.code, words: unsaid });
+    return told;
   });
 }
 
@@ -157,7 +162,7 @@ export function observe(about: AboutMoment & Pick<Moment, "delta">, standing: St
   if (!stage.hooks.has(phase)) return undefined;
   const question = asked(about, standing, stage);
   const moment = about.delta ? { ...question.moment, delta: about.delta } : question.moment;
-  const ran = askAll({ ...question, moment });
+  const ran = askAll({ ...question, moment }, stage);
   const note = (known: Ran): void => {
     if (known.kind !== "failed") return;
     const { run } = standing.state.created.identity;

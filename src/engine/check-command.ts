@@ -4,12 +4,8 @@ import { commandLimits, commandProblem } from "../domain/command-shape.ts";
 import { HoldfastError } from "../domain/errors.ts";
 import { messageOf, toJson } from "../domain/json.ts";
 import type { Phase } from "../domain/phase.ts";
+import { failure, looksAtHidden, type Where, whoIn } from "./hook-failure.ts";
 import { isAllowed, phaseTable } from "./phases.ts";
-
-export interface Where {
-  readonly phase: Phase;
-  readonly plugin: string;
-}
 
 interface Answering extends Where {
   /** Names of the state keys that the plugin may write. */
@@ -23,6 +19,7 @@ export function readAnswer(answer: unknown, where: Answering): readonly Command[
   try {
     return read(answer, where);
   } catch (cause) {
+    if (looksAtHidden(where.phase)) return failure(where, cause);
     return refused(where, `reading its answer threw: ${messageOf(cause)}`);
   }
 }
@@ -37,11 +34,16 @@ function read(answer: unknown, where: Answering): readonly Command[] | HoldfastE
   for (const [index, item] of list.entries()) {
     // A copy of our own: what a hook keeps and changes later is not what was checked.
     const json = toJson(item);
-    const problem = json.ok ? problemOf(json.value, where) : `not JSON at ${json.path}: ${json.problem}`;
+    const problem = json.ok ? problemOf(json.value, where) : notJson(json, where);
     if (problem) return refused(where, `commands[${index}]: ${problem}`);
     commands.push((json as { value: unknown }).value as Command);
   }
   return commands;
+}
+
+/** The path is made of the names in what a hook gave, which may be those of a result (F1). */
+function notJson({ path, problem }: { readonly path: string; readonly problem: string }, { phase }: Where): string {
+  return looksAtHidden(phase) ? "not JSON" : `not JSON at ${path}: ${problem}`;
 }
 
 function problemOf(value: unknown, { phase, writes }: Pick<Answering, "phase" | "writes">): string | undefined {
@@ -77,8 +79,7 @@ function allowedIn(phase: Phase): string {
   return commands.length === 0 ? "it only observes" : `allowed are ${commands.join(", ")}`;
 }
 
-export function refused({ phase, plugin }: Where, problem: string): HoldfastError {
-  return new HoldfastError("command-refused", `Plugin ${plugin} in ${phase}: ${problem}`, {
-    details: { plugin, phase },
-  });
+export function refused(where: Where, problem: string): HoldfastError {
+  const { plugin, phase } = where;
+  return new HoldfastError("command-refused", `${whoIn(where)}: ${problem}`, { details: { plugin, phase } });
 }

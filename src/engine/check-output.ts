@@ -57,7 +57,8 @@ export function checkAnswer(order: CheckOrder, { state, entries }: Standing, sta
   const fact = (report: OutputReport): Fact => ({ kind: "output-checked", step: order.step, report });
   const { output } = stage.boundAgent;
   if (!output) return fact({ valid: false, problems: ["The agent has no output any more"] });
-  const report = output.check(candidateOf(state, stage.transcript.fixed(entries), output.spec));
+  const isHeldBack = state.step?.pending !== undefined;
+  const report = output.check(candidateOf(state, stage.transcript.fixed(entries), output.spec), isHeldBack);
   return isAwaitable(report) ? inTime(Promise.resolve(report), stage).then(fact) : fact(report);
 }
 

@@ -36,7 +36,8 @@ export interface BoundOutput {
   readonly spec: OutputSpec;
   /** Shown beside the agent's own, in tool mode only. */
   readonly tool?: ModelTool;
-  readonly check: (candidate: Candidate) => OutputReport | Promise<OutputReport>;
+  /** Of an answer that is held back, the problems quote nothing. */
+  readonly check: (candidate: Candidate, isHeldBack: boolean) => OutputReport | Promise<OutputReport>;
 }
 
 export interface RunToBind {

@@ -45,7 +45,7 @@ function gatePatched(order: JudgeOrder, { patch, commands, judge, ask }: Patched
     if (own.kind === "refuse") {
       return {
         ...own,
-        message: `Plugin ${patch.plugin} changed the input, and it does not fit: ${own.message}`,
+        message: `${changer(patch)} changed the input, and it does not fit: ${own.message}`,
         ...whose,
       };
     }
@@ -82,6 +82,10 @@ function milder(order: JudgeOrder, own: Verdict, commands: readonly GivenCommand
   }
   const set = find(commands, "set-result");
   return set ? { kind: "result", result: valueResult(set.command), ...whoseOf(set) } : own;
+}
+
+export function changer({ plugin, policy }: Omit<GivenCommand, "command">): string {
+  return policy ? `Policy ${policy.name}` : `Plugin ${plugin}`;
 }
 
 function whoseOf({ plugin: by, policy }: Omit<GivenCommand, "command">): Pick<Verdict, "by" | "policy"> {

@@ -12,12 +12,12 @@ import { rewritten } from "../domain/apply-plugins.ts";
 import type { Command, CommandType, GivenCommand, PolicyRef, SetState } from "../domain/command.ts";
 import type { PluginFailure } from "../domain/entry.ts";
 import { HoldfastError } from "../domain/errors.ts";
-import { messageOf } from "../domain/json.ts";
 import { type Phase, phaseOfStage, policyStages } from "../domain/phase.ts";
 import type { Slot } from "../domain/state-slots.ts";
 import { changeState, type StateSpace, slotIn, withChange } from "../domain/state-space.ts";
 import type { AnyHook, OpenPlugin } from "../ports/plugin-runner.ts";
-import { readAnswer, refused, type Where } from "./check-command.ts";
+import { readAnswer, refused } from "./check-command.ts";
+import { failure, kept, QuietFailure, type Where, whatFailed } from "./hook-failure.ts";
 import { settleWithin, type Timing } from "./settle-within.ts";
 import { HookView, type Moment, type Scene } from "./view.ts";
 import { isAwaitable, type Whenever, whenKnown } from "./whenever.ts";
@@ -31,7 +31,11 @@ export type Ran =
       /** The policy that was asked. */
       readonly policy?: PolicyRef;
     }
-  | ({ readonly kind: "failed" } & PluginFailure);
+  | ({
+      readonly kind: "failed";
+      /** What it said of it, for the logger alone (F1). */
+      readonly unsaid?: string;
+    } & PluginFailure);
 
 /** The exclusive slots that a moment writes, as they were when it began: if one is another by now, it has to look again. */
 export type Seen = ReadonlyMap<string, Slot | undefined>;
@@ -158,14 +162,19 @@ function call({ plugin, hook }: Asking, scene: Scene, moment: Moment): Promise<u
 }
 
 /** Never throws: what it is given may throw when it is read. */
-function read(heard: Heard, { plugin }: Asking, { phase }: Moment): Answer {
-  const { name, writes } = plugin;
+function read(heard: Heard, { plugin }: Asking, moment: Moment): Answer {
+  const where = whereIn(plugin, moment);
   try {
-    if ("thrown" in heard) return failure(name, phase, heard.thrown);
-    return readAnswer(heard.answer, { phase, plugin: name, writes });
+    if ("thrown" in heard) return failure(where, heard.thrown);
+    const answer = readAnswer(heard.answer, { ...where, writes: plugin.writes });
+    return answer instanceof HoldfastError ? kept(where, answer) : answer;
   } catch (cause) {
-    return failure(name, phase, cause);
+    return failure(where, cause);
   }
+}
+
+function whereIn(plugin: OpenPlugin, moment: Moment): Where {
+  return { phase: moment.phase, ...from(plugin, moment) };
 }
 
 function ask(each: Asking, scene: Scene, moment: Moment): Answer | Promise<Answer> {
@@ -175,10 +184,6 @@ function ask(each: Asking, scene: Scene, moment: Moment): Answer | Promise<Answe
     (answer) => read({ answer }, each, moment),
     (thrown: unknown) => read({ thrown }, each, moment),
   );
-}
-
-function failure(plugin: string, phase: string, cause: unknown): HoldfastError {
-  return new HoldfastError("plugin-failed", `Plugin ${plugin} failed in ${phase}: ${messageOf(cause)}`, { cause });
 }
 
 function mergeAnswers(asked: Asked, answers: Answers): Whenever<Ran> {
@@ -194,7 +199,7 @@ function mergeAnswers(asked: Asked, answers: Answers): Whenever<Ran> {
     if (touched.some((what) => taken.has(what))) losers.push(index);
     else {
       for (const what of touched) taken.add(what);
-      const merged = mergeInto(scene, answer, { phase: asked.moment.phase, plugin: each.plugin.name });
+      const merged = mergeInto(scene, answer, whereIn(each.plugin, asked.moment));
       if (merged instanceof HoldfastError) return failed(each.plugin, asked.moment, merged);
       scene = merged;
       commands.push(...answer.map((command) => ({ ...from(each.plugin, asked.moment), command })));
@@ -215,12 +220,11 @@ function askAgain(losers: readonly number[], so: Unfinished): Whenever<Ran> {
   const [index, ...rest] = losers;
   if (index === undefined) return said(so);
   const loser = so.asked.asking[index] as Asking;
-  const { name } = loser.plugin;
   so.answers[index] = undefined;
   return whenKnown(ask(loser, so.scene, so.asked.moment), (answer) => {
     so.answers[index] = answer;
     if (answer instanceof HoldfastError) return failed(loser.plugin, so.asked.moment, answer);
-    const scene = mergeInto(so.scene, answer, { phase: so.asked.moment.phase, plugin: name });
+    const scene = mergeInto(so.scene, answer, whereIn(loser.plugin, so.asked.moment));
     if (scene instanceof HoldfastError) return failed(loser.plugin, so.asked.moment, scene);
     const given = from(loser.plugin, so.asked.moment);
     const commands = [...so.commands, ...answer.map((command) => ({ ...given, command }))];
@@ -286,8 +290,13 @@ export function written(space: StateSpace, write: SetState, where: Where): State
   return changed.ok ? withChange(space, changed.entry) : refused(where, changed.problem);
 }
 
-function failed(plugin: OpenPlugin, moment: Moment, { code, message }: HoldfastError): Ran {
-  return { kind: "failed", ...from(plugin, moment), error: { code, message } };
+function failed(plugin: OpenPlugin, moment: Moment, error: HoldfastError): Ran {
+  return { kind: "failed", ...from(plugin, moment), ...told(error) };
+}
+
+function told(failure: HoldfastError): Pick<Extract<Ran, { kind: "failed" }>, "error" | "unsaid"> {
+  const { code, message } = failure;
+  return { error: { code, message }, ...(failure instanceof QuietFailure ? { unsaid: failure.unsaid } : {}) };
 }
 
 /** Turns of the event loop's inner queue that an answer may take before a timer is set: nobody has waited for anything. */
@@ -304,11 +313,12 @@ async function inTime(ran: Promise<Ran>, asked: Asked, answers: Answers): Promis
   const within = await settleWithin(noted, deadlineMs, timing);
   if (within.kind === "value") return within.value;
   abort();
-  const silent = asked.asking.filter((_each, index) => answers[index] === undefined).map(({ plugin }) => plugin);
-  const names = [...new Set(silent.map(({ name }) => name))].join(", ") || "(unknown)";
-  const cause = within.kind === "threw" ? within.cause : `no answer within ${deadlineMs} ms`;
-  const { code, message } = failure(names, moment.phase, cause);
-  const [first] = silent;
-  const who = first ? from(first, moment) : { plugin: "(unknown)" };
-  return { kind: "failed", ...who, error: { code, message } };
+  const silent = asked.asking.filter((_each, index) => answers[index] === undefined);
+  const [first = { phase: moment.phase, plugin: "(unknown)" }, ...others] = silent.map((each) =>
+    whereIn(each.plugin, moment),
+  );
+  const { phase: _phase, ...who } = first;
+  if (within.kind === "threw") return { kind: "failed", ...who, ...told(failure(first, within.cause)) };
+  const message = `${whatFailed([first, ...others])}: no answer within ${deadlineMs} ms`;
+  return { kind: "failed", ...who, error: { code: "plugin-failed", message } };
 }

@@ -62,7 +62,7 @@ function boundParts(agent: Agent<unknown>): BoundAgent {
 
 function boundOutput({ spec, schema }: AgentOutput): BoundOutput {
   const tool = spec.mode === "tool" ? { tool: answerToolFor(spec.schema) } : {};
-  return { spec, ...tool, check: (candidate) => checkCandidate(schema, candidate) };
+  return { spec, ...tool, check: (candidate, isHeldBack) => checkCandidate({ schema, spec, isHeldBack }, candidate) };
 }
 
 export function createToolRunner(tools: readonly Tool[]): ToolRunner {

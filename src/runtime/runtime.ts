@@ -191,7 +191,7 @@ interface CallFacts<Input> {
 }
 
 export interface ApprovalTicket<Input = JsonValue, Output = unknown> extends TicketFacts<"approval">, CallFacts<Input> {
-  /** The answer that is asked about, where the policy's output stage asks. */
+  /** The answer that is asked about, where the policy's output stage asks; while the ticket is open. */
   readonly output?: string;
   approve(options?: AnswerOptions & { readonly value?: JsonValue }): Promise<Settlement>;
   /** Replaces the whole input; checked against the tool's schema before it is sent. */

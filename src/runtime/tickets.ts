@@ -78,12 +78,18 @@ function filterOf(filter: ListTickets & { readonly tool?: Tool }, desk: Desk): T
 type Verbs = Record<string, (...args: never[]) => Promise<Settlement>>;
 
 export function openTicket(row: TicketRow, desk: Desk): Ticket {
-  const { ticket, settlement } = row;
+  const { settlement } = row;
+  const ticket = settlement ? withoutOutput(row.ticket) : row.ticket;
   const decide = (decision: OfferedDecision, options: AnswerOptions = {}): Promise<Settlement> =>
     redactingErrors(desk, () => decideTicket(ticket, decision, { desk, options }));
   const call = ticket.call ? { tool: ticket.call.tool, input: ticket.call.input } : {};
   const settled = settlement ? { settlement: shown(settlement) } : {};
   return { ...ticket, ...call, ...settled, ...verbsOf(ticket.kind, decide) } as unknown as Ticket;
+}
+
+/** The answer is there to be judged: whoever looks later finds the decision, and the answer only if it was let through. */
+function withoutOutput({ output: _output, ...ticket }: TicketRecord): TicketRecord {
+  return ticket;
 }
 
 type Decide = (decision: OfferedDecision, options?: AnswerOptions) => Promise<Settlement>;

@@ -120,8 +120,8 @@ function interceptCode(agent: BoundAgent, intercepts: CodeIntercepts): BoundAgen
 function interceptOutput(output: BoundOutput, intercept: Intercept): BoundOutput {
   return {
     ...output,
-    check: (candidate) => {
-      const report = output.check(candidate);
+    check: (candidate, isHeldBack) => {
+      const report = output.check(candidate, isHeldBack);
       if (!(report instanceof Promise)) return report;
       return intercept({ port: "output", method: "check", args: [candidate] }, () => report);
     },

@@ -119,7 +119,9 @@ describe.each(policyStages)("P1 at %s", (stage) => {
       expect(passed).toEqual(through[stage]);
       if (through[stage].answer) expect(JSON.stringify(requests.at(-1))).toContain("plugin-failed");
       else expect(outcome).toMatchObject({ outcome: "failed", error: { code: "plugin-failed" } });
-      expect(told).toContain("policy-house");
+      expect(told).toContain(`Policy house failed at ${stage}`);
+      expect(told).not.toContain("Plugin policy-house");
+      if (stage === "tool-result" || stage === "output") expect(JSON.stringify(journal)).not.toContain("boom"); // F1
     },
   );
 

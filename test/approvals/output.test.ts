@@ -200,7 +200,7 @@ onEveryStore((freshStore) => {
     await using _closing = t;
     const { result, everything } = await seeThrough();
     expect(result).toMatchObject({ outcome: "failed", steps: 1, error: { code: "output-invalid" } });
-    expect(JSON.stringify(result)).toContain("policy-house changed the output");
+    expect(JSON.stringify(result)).toContain("Policy house changed the output, and it does not fit: look at $.note");
     expect(everything).not.toContain(canary);
   });
 

@@ -134,7 +134,7 @@ test.each(broken)("V1 P1 a policy that %s lets nothing through, at any stage", a
     const run = await play(clerk(policy({ name: "house", [name]: stage })));
     expect(run.result).toMatchObject({ outcome: "failed" });
     expect(run.reads).toBe(0);
-    expect(JSON.stringify(run.result)).toContain("policy-house");
+    expect(JSON.stringify(run.result)).toContain(`Policy house failed at ${name}`);
   }
 });
 

@@ -97,7 +97,7 @@ test("R-054 a policy that throws stops the start with its own error", async () =
   await using t = await testRuntime({ agents: [one] });
   const result = await (await t.runtime.start(one, "go", context)).result();
   expect(result).toMatchObject({ outcome: "failed", steps: 0 });
-  expect(JSON.stringify(result)).toContain("policy-house failed in before-run: the register is closed");
+  expect(JSON.stringify(result)).toContain("Policy house failed at run-start: the register is closed");
   expect(calls).toEqual([]);
 });
 

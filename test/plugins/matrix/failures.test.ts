@@ -42,7 +42,12 @@ const broken: Readonly<Record<string, Hooked>> = {
 describe.each(Object.entries(broken))("a hook that %s", (_name, hook) => {
   test.each(phases)("in %s", async (phase) => {
     const played = await play(phase, ...among(phase, hook));
-    expectFailure(played, { phase, code: "plugin-failed", says: ["boom"] });
+    const isQuiet = phase === "after-tool" || phase === "output-gate"; // F1: its words may quote what is hidden
+    expectFailure(played, { phase, code: "plugin-failed", says: [isQuiet ? `failed in ${phase}` : "boom"] });
+    expect(JSON.stringify([played.journal, played.requests, played.result]).includes("boom")).toBe(
+      !isQuiet && phaseTable[phase].kind === "blocking",
+    );
+    if (isQuiet) expect(played.warnings).toEqual([`Plugin probe failed in ${phase}`]);
   });
 });
 
