@@ -26,7 +26,8 @@ export const when: Readonly<Record<Phase, string>> = {
 export const failures: Readonly<Record<PhaseRow["failure"], string>> = {
   "run-fails": "The run ends as `failed`; its error names plugin and phase.",
   "call-refused": "The call does not run; the model reads `plugin-failed`.",
-  "result-hidden": "The model reads `plugin-failed` instead of the result, and not what the hook threw: that is logged, as it is in `output-gate`.",
+  "result-hidden":
+    "The model reads `plugin-failed` instead of the result, and not what the hook threw: that is logged, as it is in `output-gate`.",
   noted: "It is logged, and the run goes on.",
 };
 
