@@ -63,7 +63,7 @@ function isAnsweredAgain({ again, decision }: CallState): boolean {
 /** Judged for the first time, or again: a person edited it, or its tool has changed since it was asked about. */
 function waitingStatus(call: CallState): ToolCallStatus {
   if (wasTried(call) && !isAnsweredAgain(call)) return "running";
-  return call.decision || call.asked > 0 ? "resuming" : "new";
+  return call.decision || call.asked + call.unknownTickets > 0 ? "resuming" : "new";
 }
 
 /** An unknown attempt is its ticket's affair. */
