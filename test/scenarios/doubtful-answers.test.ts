@@ -19,7 +19,7 @@ function anActor(act: ReturnType<typeof tool>, ...answers: readonly ScriptedAnsw
 const calls = [{ tool: "act", input: {} }];
 
 test.each([
-  ["length", { outcome: "completed", output: "Sorry." }],
+  ["length", { outcome: "stopped", code: "length" }],
   ["content-filter", { outcome: "blocked", reason: "content-filter" }],
   ["error", { outcome: "failed" }],
 ] as const)("calls of a reply that ended by %s are not run", async (finish: FinishReason, result) => {
