@@ -1,3 +1,4 @@
+import { fullCapabilities } from "../domain/backend/capabilities.ts";
 import type { EngineDeps } from "../engine/deps.ts";
 import { runLoop } from "../engine/run-loop.ts";
 import type { Backend } from "../ports/backend.ts";
@@ -6,6 +7,7 @@ import type { Backend } from "../ports/backend.ts";
 export function createInProcessBackend(deps: EngineDeps): Backend {
   return {
     name: "in-process",
+    capabilities: fullCapabilities,
     async executeRoot(held) {
       await runLoop(held, deps);
     },

@@ -228,6 +228,26 @@ export const errorCatalogue = {
     status: 409,
     next: "Look at what has changed in the MCP server's tools, then write its pins down again.",
   },
+  "invalid-backend": {
+    retry: "never",
+    status: 400,
+    next: "Correct what the message names: in the endpoint, or in what was asked of the backend.",
+  },
+  "backend-agent-not-found": {
+    retry: "never",
+    status: 502,
+    next: "The other side has no such agent; correct the endpoint's `target` or its address.",
+  },
+  "backend-execution-failed": {
+    retry: "never",
+    status: 502,
+    next: "See the message: the backend cannot do what was asked, or it failed while doing it. Nothing of it goes on.",
+  },
+  "backend-remote-error": {
+    retry: "never",
+    status: 502,
+    next: "See the message: the other side refused or failed. Nothing of it goes on; start again when it is well.",
+  },
   "instructions-failed": {
     retry: "never",
     status: 500,
