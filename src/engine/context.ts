@@ -26,6 +26,11 @@ export function withContextMessages(
   return [...made("session", "conversation"), ...messages, ...made("suffix")];
 }
 
+/** How many messages at the end of a request are said for this step only. */
+export function suffixCount(context: readonly ContextSlot[]): number {
+  return context.filter(({ target }) => target === "suffix").length;
+}
+
 function messageOfSlot({ plugin, key, text, target }: ContextSlot, state: RunState): Message {
   const { run } = state.created.identity;
   const step = state.step?.step ?? 0;
@@ -45,7 +50,7 @@ export async function transformed(request: ModelRequest, plugins: readonly OpenP
     if (!transform) continue;
     const { instructions, messages, settings = {} } = next;
     try {
-      next = { ...next, ...checked(await transform(frozen({ instructions, messages, settings }))) };
+      next = followed(next, checked(await transform(frozen({ instructions, messages, settings }))));
     } catch (cause) {
       throw new HoldfastError("plugin-failed", `Plugin ${name} failed in its transform: ${messageOf(cause)}`, {
         cause,
@@ -53,6 +58,15 @@ export async function transformed(request: ModelRequest, plugins: readonly OpenP
     }
   }
   return next;
+}
+
+/** What comes again is told by its last message, wherever a transform has moved it; nothing does if that is gone. */
+function followed(request: ModelRequest, changed: OutgoingRequest): ModelRequest {
+  const { cache, messages } = request;
+  if (!cache || cache.stable === 0) return { ...request, ...changed };
+  const { id } = messages[cache.stable - 1] as Message;
+  const stable = changed.messages.findLastIndex((message) => message.id === id) + 1;
+  return { ...request, ...changed, cache: { ...cache, stable } };
 }
 
 function checked(request: OutgoingRequest): OutgoingRequest {

@@ -6,7 +6,7 @@ import { outputHint } from "../domain/output.ts";
 import { isOffered } from "../domain/plugin-state.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { ModelRequest } from "../ports/provider.ts";
-import { withContextMessages, withSystem } from "./context.ts";
+import { suffixCount, withContextMessages, withSystem } from "./context.ts";
 import type { BoundAgent } from "./deps.ts";
 import type { Stage } from "./stage.ts";
 import type { ModelOrder } from "./work.ts";
@@ -38,6 +38,7 @@ function requestOf({ order, state, stage }: Asked): ModelRequest {
   const { boundAgent: agent, transcript } = stage;
   const { changes = {}, context = [] } = state.step ?? {};
   const { instructions = agent.instructions(state.created.context), settings } = changes;
+  const messages = withContextMessages(transcript.window(), context, state);
   return {
     agent: agent.name,
     thread: state.created.identity.thread,
@@ -45,11 +46,18 @@ function requestOf({ order, state, stage }: Asked): ModelRequest {
     attempt: order.attempt,
     instructions: withOutput(withSystem(instructions, context), agent),
     ...nativeOutput(agent),
-    messages: withContextMessages(transcript.window(), context, state),
+    messages,
     tools: [...agent.shown.filter(({ name }) => isOffered(name, changes)), ...answerTools(agent)],
     ...(settings === undefined ? {} : { settings }),
     ...(order.maxOutputTokens === undefined ? {} : { maxOutputTokens: order.maxOutputTokens }),
+    cache: { key: cacheKey(state, stage), stable: messages.length - suffixCount(context) },
   };
+}
+
+/** A thread's id may say who talks there: a provider gets to see its hash. */
+function cacheKey({ created }: RunState, { boundAgent, hash }: Stage): string {
+  const { scope, thread } = created.identity;
+  return hash.sha256(hash.canonical([scope, thread, boundAgent.name])).slice(0, 40);
 }
 
 function nativeOutput({ output }: BoundAgent): Pick<ModelRequest, "output"> {

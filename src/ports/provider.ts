@@ -33,6 +33,15 @@ export interface ModelRequest {
   readonly continues?: string;
   /** What plugins set for this call, by the provider's own names (temperature and the like). */
   readonly settings?: JsonObject;
+  /** What a provider may keep of this request for the next one. It changes what a call costs, never what it means. */
+  readonly cache?: PromptCache;
+}
+
+export interface PromptCache {
+  /** The same for every call of one agent on one thread, and tells neither: it may be sent. */
+  readonly key: string;
+  /** So many messages from the first on come again in the next request, as they are. */
+  readonly stable: number;
 }
 
 /** Deltas of one type that follow each other are one part of the message, unless one says that it begins another. */

@@ -25,6 +25,7 @@ const isSeen: Readonly<Record<keyof ModelRequest, boolean>> = {
   thread: false,
   step: false,
   attempt: false,
+  cache: false, // only what a call costs hangs on it, and its key is another in every thread
   instructions: true,
   tools: true,
   output: true,
