@@ -248,6 +248,26 @@ export const errorCatalogue = {
     status: 502,
     next: "See the message: the other side refused or failed. Nothing of it goes on; start again when it is well.",
   },
+  "fetch-refused": {
+    retry: "never",
+    status: 403,
+    next: "See the message: the address, a redirect or the answer is not allowed by the rules for fetching; change the rules only for hosts that you trust.",
+  },
+  "fetch-unreachable": {
+    retry: "later",
+    status: 502,
+    next: "See the cause, and that the other side runs and its address is right. `details.sent` says whether the request may have reached it.",
+  },
+  "fetch-timeout": {
+    retry: "later",
+    status: 504,
+    next: "The other side did not answer in time, or its stream fell silent; look there, or raise the limit.",
+  },
+  "fetch-too-large": {
+    retry: "never",
+    status: 502,
+    next: "The answer is larger than the limit that the message names; ask for less, or raise the limit.",
+  },
   "instructions-failed": {
     retry: "never",
     status: 500,
