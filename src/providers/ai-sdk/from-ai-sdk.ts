@@ -5,7 +5,9 @@
 import type { AiSdkModel } from "../../domain/ai-sdk-model.ts";
 import type { ModelDescription } from "../../domain/model.ts";
 import { isSecret } from "../../domain/secret.ts";
-import type { Model, ModelPart, ModelRequest } from "../../ports/provider.ts";
+import type { Model, ModelPart, ModelRequest, ModelTool } from "../../ports/provider.ts";
+import type { PromptCaching } from "../shared/prompt-cache.ts";
+import { cachingOf, keySettings, marksFor, markThis } from "./cache.ts";
 import { callIds } from "./call-ids.ts";
 import { createFailures, type Failures } from "./failures.ts";
 import { readUrls } from "./files.ts";
@@ -14,7 +16,7 @@ import { promptOf } from "./prompt.ts";
 import { openReply } from "./reply.ts";
 import { mergedSettings, settingsProblems } from "./settings.ts";
 import { leave, partsOf, readerOf, untilAborted } from "./stream.ts";
-import type { CallableModel, CallOptions, CallSettings, DataV3, DataV4 } from "./types.ts";
+import type { CallableModel, CallOptions, CallSettings, DataV3, DataV4, FunctionTool } from "./types.ts";
 import { createWarnings } from "./warnings.ts";
 
 export function fromAiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
@@ -24,7 +26,8 @@ export function fromAiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model 
   const { headers, hidden } = headersOf(options);
   const failures = createFailures({ name, hidden });
   const warnings = createWarnings(name, options.onWarning);
-  const rules = { model, description, failures, settings: [options.settings, { headers }], name } as const;
+  const caching = cachingOf(description.provider, options.promptCache);
+  const rules = { model, description, failures, settings: [options.settings, { headers }], name, caching } as const;
   return {
     description,
     async *call(request, signal) {
@@ -42,33 +45,48 @@ interface CallRules {
   readonly description: ModelDescription;
   readonly name: string;
   readonly failures: Failures;
+  readonly caching: PromptCaching;
   readonly settings: readonly [AiSdkOptions["settings"], { readonly headers: Readonly<Record<string, string>> }];
 }
 
 type Asked = CallOptions<DataV3 | DataV4>;
 
 async function optionsFor(request: ModelRequest, signal: AbortSignal, rules: CallRules): Promise<Asked> {
-  const { model, description, name, failures } = rules;
+  const { model, description, name, failures, caching } = rules;
   const { provider } = description;
   const { instructions, messages, tools, output } = request;
   const urls = readUrls(await foreign(() => (model as unknown as CallableModel).supportedUrls, signal, failures));
   const files = { version: model.specificationVersion, name, urls };
   const limit = request.maxOutputTokens ?? description.maxOutputTokens;
+  const settings = settingsFor(request, rules);
+  const marks = marksFor(request, caching, settings);
   return {
-    ...settingsFor(request, rules),
-    prompt: promptOf(instructions, messages, { provider, ids: callIds(messages, provider), files }),
-    ...(tools.length === 0 ? {} : { tools: tools.map((tool) => ({ type: "function", ...tool })) }),
+    ...settings,
+    prompt: promptOf(instructions, messages, { provider, ids: callIds(messages, provider), files, marks }),
+    ...(tools.length === 0 ? {} : { tools: toolsOf(tools, marks !== undefined) }),
     ...(limit === undefined ? {} : { maxOutputTokens: limit }),
     ...(output ? { responseFormat: { type: "json", schema: output.schema, name: "output" } } : {}),
     abortSignal: signal,
   };
 }
 
+function toolsOf(tools: readonly ModelTool[], isMarked: boolean): FunctionTool[] {
+  const sent = tools.map((tool): FunctionTool => ({ type: "function", ...tool }));
+  const last = sent.at(-1);
+  if (isMarked && last) markThis(last);
+  return sent;
+}
+
 /** Plugins set them for one call. */
-function settingsFor({ settings, tools }: ModelRequest, rules: CallRules): CallSettings {
+function settingsFor(request: ModelRequest, rules: CallRules): CallSettings {
+  const { settings, tools } = request;
   const problems = settings ? settingsProblems(settings, rules.model.specificationVersion) : [];
   if (problems.length > 0) throw rules.failures.refused(`was not called: settings.${problems.join("; settings.")}`);
-  const { toolChoice, headers = {}, ...rest } = mergedSettings([...rules.settings, settings]);
+  const {
+    toolChoice,
+    headers = {},
+    ...rest
+  } = mergedSettings([keySettings(request, rules.caching), ...rules.settings, settings]);
   return {
     ...rest,
     ...(Object.keys(headers).length === 0 ? {} : { headers }),

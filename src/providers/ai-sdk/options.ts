@@ -4,6 +4,7 @@ import type { JsonObject } from "../../domain/json.ts";
 import { descriptionProblems, type ModelDescription } from "../../domain/model.ts";
 import { isFunction, Problems } from "../../domain/problems.ts";
 import { type GivenHeaders, headerProblems } from "../shared/headers.ts";
+import { type PromptCaching, promptCaches } from "../shared/prompt-cache.ts";
 import { settingsProblems } from "./settings.ts";
 import type { OnWarning } from "./warnings.ts";
 
@@ -12,18 +13,25 @@ export interface AiSdkOptions extends Omit<ModelDescription, "provider" | "model
   readonly settings?: JsonObject;
   /** Sent with every call, where the provider speaks HTTP; values may be secrets. */
   readonly headers?: GivenHeaders;
+  /**
+   * How its prompt cache is used. "marks": tools, instructions and what comes again of the conversation end with Anthropic's
+   * `cacheControl`. "key": calls of one conversation have the same `promptCacheKey` of OpenAI. "none": nothing is said of it.
+   * By the package unless said: "marks" for Anthropic's, "key" for OpenAI's, "none" for every other.
+   */
+  readonly promptCache?: PromptCaching;
   /** Told what the provider could not do as it was asked, each once. A warning of the process unless said. */
   readonly onWarning?: OnWarning;
 }
 
 const described = ["accepts", "toolCalls", "structuredOutput", "prices", "contextWindow", "maxOutputTokens"] as const;
-const own = ["settings", "headers", "onWarning"];
+const own = ["settings", "headers", "promptCache", "onWarning"];
 
 export function checkOptions(model: AiSdkModel, options: AiSdkOptions): void {
   const problems = new Problems(options, [...described, ...own]);
   const wrong = aiSdkProblem(model);
   if (wrong) problems.add(`model: ${wrong}`);
   for (const problem of descriptionProblems(descriptionIn(options))) problems.add(problem);
+  problems.oneOf("promptCache", promptCaches);
   problems.optional("onWarning", isFunction, "must be a function of a text");
   const { settings, headers } = options ?? {};
   if (settings !== undefined && !wrong) {

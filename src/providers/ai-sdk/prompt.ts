@@ -6,6 +6,7 @@
  */
 import { HoldfastError } from "../../domain/errors.ts";
 import { type CallResult, type Message, type Part, type PartMetadata, textOf } from "../../domain/message.ts";
+import { mark } from "./cache.ts";
 import type { CallIds } from "./call-ids.ts";
 import { type FileRules, promptFile } from "./files.ts";
 import { keptCustom } from "./kept.ts";
@@ -27,6 +28,8 @@ export interface PromptRules {
   readonly provider: string;
   readonly ids: CallIds;
   readonly files: FileRules;
+  /** Messages whose end is marked for the cache; with them, the end of the instructions is. */
+  readonly marks?: ReadonlySet<number> | undefined;
 }
 
 export function promptOf(
@@ -35,7 +38,11 @@ export function promptOf(
   rules: PromptRules,
 ): PromptMessage<Data>[] {
   const prompt: PromptMessage<Data>[] = instructions === "" ? [] : [{ role: "system", content: instructions }];
-  for (const message of messages) add(prompt, message, rules);
+  if (rules.marks) mark(prompt.at(-1));
+  for (const [at, message] of messages.entries()) {
+    add(prompt, message, rules);
+    if (rules.marks?.has(at)) mark(prompt.at(-1));
+  }
   return prompt;
 }
 

@@ -9,7 +9,7 @@ import type { JsonObject, JsonValue } from "../../domain/json.ts";
 /** Keyed by the provider's own name: `{ anthropic: { … } }`. */
 export type ProviderOptions = Record<string, JsonObject>;
 
-interface WithOptions {
+export interface WithOptions {
   providerOptions?: ProviderOptions;
 }
 
@@ -26,7 +26,7 @@ export interface PromptCustom extends WithOptions {
   type: "custom";
   kind: `${string}.${string}`;
 }
-export interface PromptFile<Data> {
+export interface PromptFile<Data> extends WithOptions {
   type: "file";
   mediaType: string;
   data: Data;
@@ -38,7 +38,7 @@ export interface PromptCall extends WithOptions {
   toolName: string;
   input: unknown;
 }
-export interface PromptResult {
+export interface PromptResult extends WithOptions {
   type: "tool-result";
   toolCallId: string;
   toolName: string;
@@ -48,12 +48,12 @@ export interface PromptResult {
 export type AssistantPart<Data> = PromptText | PromptReasoning | PromptCustom | PromptFile<Data> | PromptCall;
 
 export type PromptMessage<Data> =
-  | { role: "system"; content: string }
+  | ({ role: "system"; content: string } & WithOptions)
   | { role: "user"; content: (PromptText | PromptFile<Data>)[] }
   | { role: "assistant"; content: AssistantPart<Data>[] }
   | { role: "tool"; content: PromptResult[] };
 
-export interface FunctionTool {
+export interface FunctionTool extends WithOptions {
   type: "function";
   name: string;
   description: string;

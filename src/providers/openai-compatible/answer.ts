@@ -21,8 +21,8 @@ export interface Answer {
 /** Where vendors put the model's thoughts. */
 const reasoningFields = ["reasoning_content", "reasoning", "reasoning_text", "thinking"];
 
-export function openAnswer(provider: string, failures: Failures): Answer {
-  const calls = createCallPieces(provider);
+export function openAnswer(keptAs: string, failures: Failures): Answer {
+  const calls = createCallPieces(keptAs);
   const details = createReasoningDetails();
   let word: string | undefined;
   let usage: Usage | undefined;
@@ -36,8 +36,8 @@ export function openAnswer(provider: string, failures: Failures): Answer {
     word = textIn(finish_reason) || word;
     details.take(listIn(said.reasoning_details));
     return [
-      ...reasoningIn(said, provider),
-      ...contentIn(said.content, provider),
+      ...reasoningIn(said, keptAs),
+      ...contentIn(said.content, keptAs),
       ...(refusal === "" ? [] : [{ type: "text-delta" as const, text: refusal }]),
       ...calls.take(listIn(said.tool_calls)),
       ...(!refused && isSuccess(finish_reason) ? calls.finished() : []),
@@ -58,7 +58,7 @@ export function openAnswer(provider: string, failures: Failures): Answer {
     end() {
       const reason = finishReason(word, { refused, calls: calls.count }, failures);
       const kept = details.list();
-      const metadata = { [provider]: { details: kept } };
+      const metadata = { [keptAs]: { details: kept } };
       return [
         ...(kept.length === 0 ? [] : [{ type: "reasoning-delta" as const, text: "", begins: true, metadata }]),
         ...calls.end(),
@@ -68,10 +68,10 @@ export function openAnswer(provider: string, failures: Failures): Answer {
   };
 }
 
-function reasoningIn(said: Fields, provider: string): readonly ModelPart[] {
+function reasoningIn(said: Fields, keptAs: string): readonly ModelPart[] {
   for (const field of reasoningFields) {
     const text = textIn(said[field]);
-    if (text !== "") return [reasoning(text, { [provider]: { field } })];
+    if (text !== "") return [reasoning(text, { [keptAs]: { field } })];
   }
   return [];
 }
@@ -81,14 +81,14 @@ function reasoning(text: string, metadata: PartMetadata): ModelPart {
 }
 
 /** Text, or a list of parts, in which some vendors also put thoughts. */
-function contentIn(content: unknown, provider: string): readonly ModelPart[] {
+function contentIn(content: unknown, keptAs: string): readonly ModelPart[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text-delta", text: content }];
   return listIn(content).flatMap((part): readonly ModelPart[] => {
     const { type, text, thinking } = recordIn(part);
     if (type === "text") return [{ type: "text-delta", text: textIn(text) }];
     if (type !== "thinking") return [];
     const words = listIn(thinking).map((each) => textIn(recordIn(each).text));
-    return [reasoning(words.join(""), { [provider]: {} as JsonObject })];
+    return [reasoning(words.join(""), { [keptAs]: {} as JsonObject })];
   });
 }
 

@@ -29,7 +29,7 @@ export interface CallPieces {
   readonly count: number;
 }
 
-export function createCallPieces(provider: string): CallPieces {
+export function createCallPieces(keptAs: string): CallPieces {
   const calls: OpenCall[] = [];
   let ready = 0;
 
@@ -74,7 +74,7 @@ export function createCallPieces(provider: string): CallPieces {
       alias: id,
       tool,
       inputText: inputText.trim() === "" ? "{}" : inputText, // of a tool without parameters many servers send nothing
-      ...(extra ? { metadata: { [provider]: { extra } } } : {}),
+      ...(extra ? { metadata: { [keptAs]: { extra } } } : {}),
     };
   }
 

@@ -7,7 +7,7 @@ import type { ModelDescription } from "../../domain/model.ts";
 import { isSecret } from "../../domain/secret.ts";
 import type { Model } from "../../ports/provider.ts";
 import { createFailures } from "./failures.ts";
-import { type ApiKey, checkOptions, type OpenAiCompatibleOptions } from "./options.ts";
+import { type ApiKey, checkOptions, keptAs, type OpenAiCompatibleOptions } from "./options.ts";
 import { readResponse } from "./read-response.ts";
 import { wireRequest } from "./wire-request.ts";
 
@@ -34,7 +34,7 @@ export function openaiCompatible(options: OpenAiCompatibleOptions): Model {
       } catch (cause) {
         throw signal.aborted ? cause : failures.network(cause, "before");
       }
-      yield* readResponse(response, { provider: name, failures, signal });
+      yield* readResponse(response, { keptAs: keptAs(options), failures, signal });
     },
   };
 }

@@ -6,6 +6,7 @@ import { descriptionProblems } from "../../domain/model.ts";
 import { isFunction, Problems, shown } from "../../domain/problems.ts";
 import { isSecret, type Secret } from "../../domain/secret.ts";
 import { headerProblems } from "../shared/headers.ts";
+import { type PromptCaching, promptCaches } from "../shared/prompt-cache.ts";
 
 export type ApiKey = string | Secret;
 
@@ -18,7 +19,10 @@ export interface OpenAiCompatibleOptions {
   readonly apiKey?: ApiKey | (() => ApiKey | Promise<ApiKey>);
   /** Sent with every call. */
   readonly headers?: Readonly<Record<string, ApiKey>>;
-  /** What the provider is called in manifests, messages and metadata; "openai-compatible" unless said. */
+  /**
+   * What the provider is called in manifests, messages and metadata; "openai-compatible" unless said. What it wants back
+   * goes to models of the same name; without a name, to the same server.
+   */
   readonly name?: string;
   /** What else is known of the model: window, longest answer, what it reads, prices. Nothing is assumed. */
   readonly description?: Omit<ModelDescription, "provider" | "model">;
@@ -30,6 +34,12 @@ export interface OpenAiCompatibleOptions {
   readonly countTokens?: boolean;
   /** Whether reasoning goes back to the server that sent it; true unless said. */
   readonly returnReasoning?: boolean;
+  /**
+   * How its prompt cache is used. "key": requests of one conversation have the same `prompt_cache_key`. "marks": what comes
+   * again ends with `cache_control`, as OpenRouter takes it. "none": nothing is sent for it, and a server that caches by
+   * itself still does. "key" at api.openai.com, "none" elsewhere, unless said.
+   */
+  readonly promptCache?: PromptCaching;
   /** For proxies and tests; the global one unless said. */
   readonly fetch?: typeof fetch;
 }
@@ -45,6 +55,7 @@ const optionNames = [
   "maxTokensField",
   "countTokens",
   "returnReasoning",
+  "promptCache",
   "fetch",
 ] as const satisfies readonly (keyof OpenAiCompatibleOptions)[];
 
@@ -79,6 +90,7 @@ export function checkOptions(options: OpenAiCompatibleOptions): void {
   problems.oneOf("maxTokensField", ["max_tokens", "max_completion_tokens"]);
   problems.optional("countTokens", isFlag, "must be true or false");
   problems.optional("returnReasoning", isFlag, "must be true or false");
+  problems.oneOf("promptCache", promptCaches);
   problems.optional("fetch", isFunction, "must be a function like the global fetch");
   for (const problem of headerProblems(options?.headers)) problems.add(problem);
   checkSettings(options?.settings, problems);
@@ -86,6 +98,16 @@ export function checkOptions(options: OpenAiCompatibleOptions): void {
     for (const problem of descriptionProblems(options.description)) problems.add(`description.${problem}`);
   }
   problems.refuse("invalid-options", `The model ${shown(options?.model)} cannot be made`);
+}
+
+/** A field that nobody there knows may be refused: only where it is known to be read it is sent without being asked for. */
+export function cachingOf({ promptCache, baseURL }: OpenAiCompatibleOptions): PromptCaching {
+  return promptCache ?? (new URL(baseURL).hostname === "api.openai.com" ? "key" : "none");
+}
+
+/** The key under which parts keep what the server wants back. Two servers without a name are two. */
+export function keptAs({ name, baseURL }: OpenAiCompatibleOptions): string {
+  return name ?? `openai-compatible:${new URL(baseURL).host}`;
 }
 
 /** Never shows the address: what is wrong with it may be a key inside. */

@@ -10,20 +10,21 @@ const longestDocument = 8 * 1024 * 1024;
 const longestError = 64 * 1024;
 
 interface Reading {
-  readonly provider: string;
+  /** The key under which parts keep what the server wants back. */
+  readonly keptAs: string;
   readonly failures: Failures;
   readonly signal: AbortSignal;
 }
 
 export async function* readResponse(response: Response, reading: Reading): AsyncIterable<ModelPart> {
-  const { failures, provider } = reading;
+  const { failures, keptAs } = reading;
   if (!response.ok) throw failures.refused(response, await errorBody(response));
   const type = response.headers.get("content-type") ?? "";
   if (type.includes("text/html")) {
     await response.body?.cancel();
     throw failures.notAnApi();
   }
-  const answer = openAnswer(provider, failures);
+  const answer = openAnswer(keptAs, failures);
   if (type.includes("application/json")) yield* readWhole(response, answer, reading);
   else yield* readStream(response, answer, reading);
 }

@@ -13,14 +13,15 @@ import {
 import type { CallNames } from "./call-names.ts";
 
 export interface WireOptions {
-  /** The name under which parts keep what this provider wants back. */
-  readonly provider: string;
+  /** The key under which parts keep what this provider wants back. */
+  readonly keptAs: string;
   readonly returnReasoning: boolean;
   readonly names: CallNames;
 }
 
-export function wireMessages(messages: readonly Message[], options: WireOptions): readonly JsonObject[] {
-  return messages.flatMap((message) => wireMessage(message, options));
+/** For each message what is sent of it. */
+export function wireMessages(messages: readonly Message[], options: WireOptions): readonly (readonly JsonObject[])[] {
+  return messages.map((message) => wireMessage(message, options));
 }
 
 function wireMessage(message: Message, options: WireOptions): readonly JsonObject[] {
@@ -93,16 +94,16 @@ function assistant(message: Message, options: WireOptions): JsonObject {
   return {
     role: "assistant",
     content: text === "" && calls.length > 0 ? null : text,
-    ...(options.returnReasoning ? reasoningFields(message, options.provider) : {}),
+    ...(options.returnReasoning ? reasoningFields(message, options.keptAs) : {}),
     ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => wireCall(call, options)) }),
   };
 }
 
 /** As it came, under the name it came by, and only what this provider sent: another's may mean nothing, or leak. */
-function reasoningFields({ parts }: Message, provider: string): JsonObject {
+function reasoningFields({ parts }: Message, keptAs: string): JsonObject {
   const fields: Record<string, JsonValue> = {};
   for (const part of parts) {
-    const own = part.type === "reasoning" ? part.metadata?.[provider] : undefined;
+    const own = part.type === "reasoning" ? part.metadata?.[keptAs] : undefined;
     if (part.type !== "reasoning" || !own) continue;
     const { field, details } = own;
     if (typeof field === "string") fields[field] = `${fields[field] ?? ""}${part.text}`;
@@ -111,8 +112,8 @@ function reasoningFields({ parts }: Message, provider: string): JsonObject {
   return fields;
 }
 
-function wireCall(call: ToolCallPart, { provider, names }: WireOptions): JsonObject {
-  const extra = call.metadata?.[provider]?.extra;
+function wireCall(call: ToolCallPart, { keptAs, names }: WireOptions): JsonObject {
+  const extra = call.metadata?.[keptAs]?.extra;
   return {
     id: names.of(call.call),
     type: "function",

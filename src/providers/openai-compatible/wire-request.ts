@@ -3,8 +3,9 @@ import { HoldfastError } from "../../domain/errors.ts";
 import type { JsonObject, JsonValue } from "../../domain/json.ts";
 import type { ModelDescription } from "../../domain/model.ts";
 import type { ModelRequest, ModelTool } from "../../ports/provider.ts";
+import { withMarks } from "./cache-marks.ts";
 import { callNames } from "./call-names.ts";
-import { type OpenAiCompatibleOptions, settingsProblem } from "./options.ts";
+import { cachingOf, keptAs, type OpenAiCompatibleOptions, settingsProblem } from "./options.ts";
 import { wireMessages } from "./wire-messages.ts";
 
 export function wireRequest(
@@ -14,13 +15,21 @@ export function wireRequest(
 ): JsonObject {
   const { maxTokensField = "max_tokens", countTokens = true, returnReasoning = true } = options;
   const limit = request.maxOutputTokens ?? description.maxOutputTokens;
-  const how = { provider: description.provider, returnReasoning, names: callNames(request.messages) };
-  const system = request.instructions === "" ? [] : [{ role: "system", content: request.instructions }];
+  const how = { keptAs: keptAs(options), returnReasoning, names: callNames(request.messages) };
+  const caching = cachingOf(options);
+  const conversation = {
+    system: request.instructions === "" ? [] : [{ role: "system", content: request.instructions }],
+    messages: wireMessages(request.messages, how),
+  };
   return {
+    ...(caching === "key" && request.cache ? { prompt_cache_key: request.cache.key } : {}),
     ...options.settings,
     ...checkedSettings(request, description),
     model: options.model,
-    messages: [...system, ...wireMessages(request.messages, how)],
+    messages:
+      caching === "marks"
+        ? withMarks(conversation, request)
+        : [...conversation.system, ...conversation.messages.flat()],
     ...(request.tools.length === 0 ? {} : { tools: request.tools.map(wireTool) }),
     ...(request.output && description.structuredOutput ? { response_format: format(request.output.schema) } : {}),
     ...(limit === undefined ? {} : { [maxTokensField]: limit }),
