@@ -9,9 +9,13 @@ import { responsesPlay } from "../ai-sdk/responses-wire.ts";
 import { type Dialect, dialects, playOf } from "../openai/dialects.ts";
 import { openPlayServer, type Play, type PlayServer } from "../openai/play-server.ts";
 
+interface Described {
+  readonly structuredOutput?: boolean;
+}
+
 export interface Wire {
   readonly play: (answer: PlayedAnswer) => Play;
-  readonly model: (baseURL: string, description?: { readonly structuredOutput?: boolean }) => Model;
+  readonly model: (baseURL: string, description?: Described) => Model;
   /** The field that has the conversation. */
   readonly conversation: "messages" | "input";
 }
@@ -33,17 +37,18 @@ export const wires = {
   },
   "@ai-sdk/anthropic": {
     play: (answer) => anthropicPlay(answer, apiKey),
-    model: (baseURL, more) => fromAiSdk(createAnthropic({ baseURL, apiKey })("claude-sonnet-4-5"), more),
+    model: (baseURL: string, more: Described = {}) =>
+      fromAiSdk(createAnthropic({ baseURL, apiKey })("claude-sonnet-4-5"), more),
     conversation: "messages",
   },
   "@ai-sdk/openai, responses": {
     play: (answer) => responsesPlay(answer, apiKey),
-    model: (baseURL, more) => fromAiSdk(createOpenAI({ baseURL, apiKey })("gpt-5"), more),
+    model: (baseURL: string, more: Described = {}) => fromAiSdk(createOpenAI({ baseURL, apiKey })("gpt-5"), more),
     conversation: "input",
   },
   "@ai-sdk/openai, chat completions": {
     play: chat,
-    model: (baseURL, more) => fromAiSdk(createOpenAI({ baseURL, apiKey }).chat("gpt-4o"), more),
+    model: (baseURL: string, more: Described = {}) => fromAiSdk(createOpenAI({ baseURL, apiKey }).chat("gpt-4o"), more),
     conversation: "messages",
   },
 } satisfies Record<string, Wire>;
