@@ -277,9 +277,9 @@ describe("the AI SDK", () => {
     const model = objectModel("v4", [{ parts: wholeParts({ text: "Hi." }) }]);
     const request = requestWith({ messages, cache: { ...cache, stable: 3 } });
     await collect(fromAiSdk(model, { promptCache: "marks" }), request);
-    const [part] = model.asked[0]?.prompt.at(-1)?.content as Body;
+    const { content }: Body = model.asked[0]?.prompt.at(-1) ?? {};
     const cacheControl = { type: "ephemeral" };
-    expect(part.providerOptions).toEqual({ anthropic: { id: "t1", cacheControl }, other: { id: "t2" } });
+    expect(content[0].providerOptions).toEqual({ anthropic: { id: "t1", cacheControl }, other: { id: "t2" } });
     expect(JSON.stringify(messages)).not.toContain("cacheControl");
   });
 });
