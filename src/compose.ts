@@ -17,7 +17,7 @@ import { Problems } from "./domain/problems.ts";
 import { type Redactor, readRedaction } from "./domain/redaction.ts";
 import type { TicketRecord } from "./domain/ticket.ts";
 import type { EngineDeps } from "./engine/deps.ts";
-import { defaultLimits } from "./engine/limits.ts";
+import { defaultLimits, type EngineLimits } from "./engine/limits.ts";
 import { createLive, type Live } from "./engine/live.ts";
 import { loadState } from "./engine/load.ts";
 import { bindRun } from "./engine/open.ts";
@@ -116,6 +116,7 @@ export interface WorkerPart {
   readonly redactor: Redactor;
   /** Says nothing that is to be hidden. */
   readonly logger: Logger;
+  readonly limits: EngineLimits;
   readonly agents: AgentDirectory;
   readonly sinkNames: readonly string[];
   readonly providerNames: readonly string[];
@@ -179,7 +180,7 @@ export function composeWorker(
   }
   const { logger } = ports;
   const names = { sinkNames: Object.keys(sinks), providerNames: Object.keys(providers) };
-  return { scope, live, counts, redactor, logger, agents: directory, ...names, findModel, close };
+  return { scope, live, counts, redactor, logger, limits, agents: directory, ...names, findModel, close };
 }
 
 function directoryOf(

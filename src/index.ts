@@ -81,7 +81,7 @@ export { type MemberHealth, type Pool, pool } from "./providers/pool/pool.ts";
 export { runWorker } from "./run-worker.ts";
 export type { CollectOptions, Content, Contents } from "./runtime/content.ts";
 export type { RuntimeMetrics } from "./runtime/metrics.ts";
-export type { NewMessage } from "./runtime/new-message.ts";
+export type { NewFile, NewMessage, NewPart } from "./runtime/new-message.ts";
 export type { Page, PageOptions } from "./runtime/pages.ts";
 export type {
   ActOptions,

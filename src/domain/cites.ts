@@ -1,41 +1,50 @@
 /** Which content entries refer to: what their commit cites (K1). One pure answer for every store. */
 import type { EntryBody } from "./entry.ts";
-import type { CallResult, Message } from "./message.ts";
+import { isFile } from "./file-part.ts";
+import type { CallResult, Message, Part } from "./message.ts";
 
 /** Hashes, each once. */
 export function contentIn(entries: readonly EntryBody[]): readonly string[] {
   const found = new Set<string>();
-  for (const entry of entries) for (const hash of hashesIn(resultsIn(entry))) found.add(hash);
+  for (const entry of entries) for (const hash of hashesIn(entry)) found.add(hash);
   return found.size === 0 ? none : [...found];
 }
 
 const none: readonly string[] = [];
 
-/** An input comes through the outside door, where nothing is cited: it may not refer to content. */
-export function refersToContent(message: Message): boolean {
-  return hashesIn(resultsOf(message)).length > 0;
-}
-
-function hashesIn(results: readonly CallResult[]): readonly string[] {
-  return results.flatMap((result) => (result.kind === "value" && result.content ? [result.content.hash] : none));
-}
-
-function resultsIn(entry: EntryBody): readonly CallResult[] {
+function hashesIn(entry: EntryBody): readonly string[] {
   switch (entry.type) {
     case "message-appended":
-      return entry.body.kind === "here" ? resultsOf(entry.body.message) : [];
-    case "effect-settled":
-      return entry.answered ? [entry.answered] : [];
+      return entry.body.kind === "here" ? ofMessage(entry.body.message) : none;
+    case "effect-settled": {
+      const { answered, reply, result } = entry;
+      const kept = result.kind === "failed" ? ofParts(result.kept ?? []) : none;
+      return [...(answered ? ofResult(answered) : none), ...(reply ? ofMessage(reply) : none), ...kept];
+    }
     case "call-gated":
-      return entry.verdict.kind === "result" ? [entry.verdict.result] : [];
+      return entry.verdict.kind === "result" ? ofResult(entry.verdict.result) : none;
     case "run-created":
-      return entry.input.flatMap(resultsOf);
+      return entry.input.flatMap(ofMessage);
+    case "input-received":
+      return ofMessage(entry.message);
     default:
-      return [];
+      return none;
   }
 }
 
-/** Of any role: history from elsewhere may have them in messages of a user. */
-function resultsOf({ parts }: Message): readonly CallResult[] {
-  return parts.flatMap((part) => (part.type === "tool-result" ? [part.result] : []));
+/** Of any role: history from elsewhere may have results in messages of a user. */
+function ofMessage({ parts }: Message): readonly string[] {
+  return ofParts(parts);
+}
+
+function ofParts(parts: readonly Part[]): readonly string[] {
+  return parts.flatMap((part) => {
+    if (part.type === "tool-result") return ofResult(part.result);
+    return isFile(part) && "content" in part ? [part.content.hash] : none;
+  });
+}
+
+function ofResult(result: CallResult): readonly string[] {
+  if (result.kind !== "value") return none;
+  return [...(result.content ? [result.content.hash] : none), ...ofParts(result.shown ?? [])];
 }

@@ -49,15 +49,15 @@ export interface ContentOptions {
 
 const mediaTypePattern = /^[\w.+-]{1,64}\/[\w.+-]{1,64}( *; *[\w.+=" -]{1,100})*$/;
 
+export function isMediaType(type: unknown): type is string {
+  return typeof type === "string" && mediaTypePattern.test(type);
+}
+
 /** A result that is kept as content, whatever its size: a file, an image, a long text. */
 export function asContent(body: Uint8Array | string, options: ContentOptions = {}): ContentResult {
   const problems = new Problems(options, ["mediaType", "say"]);
   if (typeof body !== "string" && !(body instanceof Uint8Array)) problems.add("body: must be a string or a Uint8Array");
-  problems.optional(
-    "mediaType",
-    (type) => typeof type === "string" && mediaTypePattern.test(type),
-    "must be a media type",
-  );
+  problems.optional("mediaType", isMediaType, "must be a media type");
   problems.optional("say", (say) => typeof say === "string", "must be a string");
   problems.refuse("invalid-content", "This cannot be content");
   const { mediaType = typeof body === "string" ? "text/plain" : "application/octet-stream", say } = options;

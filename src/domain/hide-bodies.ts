@@ -3,7 +3,7 @@ import type { Command, GivenCommand } from "./command.ts";
 import type { PluginFailure, Settled, Verdict } from "./entry.ts";
 import type { ErrorRecord } from "./errors.ts";
 import { hide, hideBy, hideItems, type Rules } from "./hide.ts";
-import type { CallInput, CallResult, Message, Part } from "./message.ts";
+import type { CallInput, CallResult, Message, Part, ShownPart } from "./message.ts";
 import type { OutputReport } from "./output.ts";
 import type { Outcome } from "./run.ts";
 import type { StateChange } from "./state-slots.ts";
@@ -20,16 +20,18 @@ const hideResult = by<CallResult>({
   say: "hidden",
   // Whoever can guess the bytes can check the guess by their hash.
   content: (content) => hide(content, { hash: "hidden", bytes: "shown", mediaType: "shown" }),
+  shown: (parts) => parts.map((part) => hidePart(part) as ShownPart),
   code: "shown",
   message: "hidden",
 });
-const hidePart = by<Part>({
+const hidePart: (part: Part) => Part = by<Part>({
   type: "shown",
   text: "hidden",
   signature: "hidden",
   metadata: () => ({}),
   mediaType: "hidden",
   url: "hidden",
+  content: (content) => hide(content, { hash: "hidden", bytes: "shown", mediaType: "hidden" }),
   name: "hidden",
   call: "shown",
   tool: "shown",

@@ -18,17 +18,19 @@ export interface ReasoningPart {
   readonly signature?: string;
   readonly metadata?: PartMetadata;
 }
-export interface ImagePart {
-  readonly type: "image";
-  readonly mediaType: string;
-  readonly url: string;
-}
-export interface FilePart {
+/** Where the bytes of a part are: at an address, which may hold them itself (`data:`), or kept as content. */
+export type FileSource = { readonly url: string } | { readonly content: ContentRef };
+
+export type ImagePart = { readonly type: "image"; readonly mediaType: string } & FileSource;
+
+/** A document, a sound, and whatever else is no image. A model may have made it. */
+export type FilePart = {
   readonly type: "file";
   readonly mediaType: string;
-  readonly url: string;
   readonly name?: string;
-}
+  readonly metadata?: PartMetadata;
+} & FileSource;
+
 export interface ToolCallPart {
   readonly type: "tool-call";
   readonly call: CallId;
@@ -50,6 +52,9 @@ export interface DataPart {
   readonly data: JsonValue;
 }
 
+/** What a result may show besides words. */
+export type ShownPart = ImagePart | FilePart;
+
 export type Part = TextPart | ReasoningPart | ImagePart | FilePart | ToolCallPart | ToolResultPart | DataPart;
 
 /** Raw JSON as the model wrote it; text that is not JSON is kept to be shown, never repaired. */
@@ -65,6 +70,12 @@ export interface ContentRef {
   readonly mediaType: string;
 }
 
+export function isContentRef(value: unknown): value is ContentRef {
+  const { hash, bytes, mediaType } = Object(value) as Partial<ContentRef>;
+  const isHash = typeof hash === "string" && /^[0-9a-f]{64}$/.test(hash);
+  return isHash && Number.isInteger(bytes) && Number(bytes) >= 0 && typeof mediaType === "string";
+}
+
 /** Every call ends with exactly one of these in the transcript. */
 export type CallResult =
   | {
@@ -74,6 +85,8 @@ export type CallResult =
       /** What the model reads instead of the value. */
       readonly say?: string;
       readonly content?: ContentRef;
+      /** What a model that reads such is shown besides; the words name it. */
+      readonly shown?: readonly ShownPart[];
     }
   | { readonly kind: "error"; readonly code: CallErrorCode; readonly message: string };
 

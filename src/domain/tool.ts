@@ -227,18 +227,21 @@ function codeOf(options: ErasedOptions): ToolCode {
 
 const told = Symbol.for("holdfast.told");
 
+/** Words, or a list of words and files: these are shown to a model that reads such, and named to any other. */
+export type Told = string | readonly (string | ContentResult)[];
+
 export interface ToldResult<Value> {
   readonly value: Value;
-  readonly say: string;
+  readonly say: Told;
   readonly [told]: true;
 }
 
 /** What a result is for the program, whatever else the model is told. */
 export type ResultOf<Output> =
-  Output extends ToldResult<infer Value> ? Value : Output extends ContentResult ? JsonValue : Output;
+  Output extends ToldResult<infer Value> ? ResultOf<Value> : Output extends ContentResult ? JsonValue : Output;
 
-/** A result with data for the program and other words for the model. */
-export function tellModel<Value>(value: Value, say: string): ToldResult<Value> {
+/** A result with data for the program and other words for the model, which may be shown images and files among them. */
+export function tellModel<Value>(value: Value, say: Told): ToldResult<Value> {
   return { value, say, [told]: true };
 }
 

@@ -11,6 +11,7 @@ import type { HeldClaim } from "../ports/dispatcher.ts";
 import type { OpenPlugin } from "../ports/plugin-runner.ts";
 import type { Binding, BoundAgent, EngineDeps } from "./deps.ts";
 import { openFacts } from "./facts.ts";
+import { openFileCache } from "./file-cache.ts";
 import { hooksByPhase } from "./hooks.ts";
 import { type Loaded, loadRest, loadState } from "./load.ts";
 import { readManifest } from "./read-manifest.ts";
@@ -41,6 +42,7 @@ export async function openRun(held: HeldClaim, deps: EngineDeps, late: (fact: Fa
     lost: held.lost,
     storeNow: held.storeNow,
     timers: new Set(),
+    files: openFileCache(deps.limits.contentBytes),
     late,
   };
   return {

@@ -8,6 +8,7 @@ import { type Assembly, isEmpty, type Reply } from "./assemble-reply.ts";
 import { transformed } from "./context.ts";
 import type { LiveMessage, LivePlace, Piece } from "./live.ts";
 import { continuing } from "./recover-reply.ts";
+import { withFiles } from "./send-files.ts";
 import type { Stage } from "./stage.ts";
 import { watchIdle } from "./watch-idle.ts";
 import type { ModelOrder } from "./work.ts";
@@ -61,7 +62,8 @@ interface Listening extends Reading {
 async function readReply(call: ModelCall, asked: ModelRequest, listening: Listening): Promise<Reply> {
   const { controller, stage, state } = call;
   const { assembly, live, heard, moved } = listening;
-  const request = continuing(await transformed(asked, stage.plugins), state);
+  const wanted = continuing(await transformed(asked, stage.plugins), state);
+  const request = await withFiles(wanted, stage, controller.signal);
   moved();
   for await (const part of stage.boundAgent.model.call(request, controller.signal)) {
     moved();

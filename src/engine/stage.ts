@@ -6,6 +6,7 @@ import type { RunState } from "../domain/run-state.ts";
 import type { Slots } from "../domain/state-slots.ts";
 import type { OpenPlugin } from "../ports/plugin-runner.ts";
 import type { BoundAgent, EngineDeps } from "./deps.ts";
+import type { FileCache } from "./file-cache.ts";
 import type { AskedHooks } from "./hooks.ts";
 import type { Transcript } from "./transcript.ts";
 import type { Fact } from "./work.ts";
@@ -19,6 +20,8 @@ export interface Stage extends EngineDeps {
   /** Aborts when another worker may have the run. */
   readonly lost: AbortSignal;
   readonly timers: Set<() => void>;
+  /** Bytes that were read for a model call of this claim. */
+  readonly files: FileCache;
   /** This run's own instances, in the order in which they are asked. */
   readonly plugins: readonly OpenPlugin[];
   readonly hooks: AskedHooks;

@@ -3,7 +3,8 @@
  *
  * B1 Content is found by the SHA-256 of its bytes, which is checked when it is put. Putting it again changes nothing but its
  *    age: media type and place are those of the first time.
- * B2 A commit or birth whose entries refer to content cites it in its own transaction, and is refused when it is not there.
+ * B2 A commit, birth or post whose entries refer to content cites it in its own transaction, and is refused when it is not
+ *    there.
  * B3 Only content that no run cites and that was last put long enough ago is collected; a citation that is being committed
  *    and a collection never both succeed.
  * B4 Erasing a run takes its citations along.

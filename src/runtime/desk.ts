@@ -3,6 +3,7 @@
 import { isHoldfastError } from "../domain/errors.ts";
 import type { Scope } from "../domain/ids.ts";
 import type { Redactor } from "../domain/redaction.ts";
+import type { EngineLimits } from "../engine/limits.ts";
 import { insist, persist } from "../engine/retry.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -24,6 +25,8 @@ export interface Desk {
   readonly redactor: Redactor;
   readonly scope: Scope;
   readonly agents: AgentDirectory;
+  /** How large what comes in may be, in the journal and at all. */
+  readonly limits: Pick<EngineLimits, "inlineBytes" | "contentBytes">;
   readonly pollMs: number;
   /** The same for watchers, who want to see others' work sooner. */
   readonly watchPollMs: number;

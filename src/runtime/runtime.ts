@@ -10,7 +10,6 @@ import type { EventFilter } from "../domain/event-filter.ts";
 import type { InputId, RunId, ThreadId, TicketId } from "../domain/ids.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { ManifestDifference } from "../domain/manifest-diff.ts";
-import type { Part } from "../domain/message.ts";
 import type { RunStatus, RunUsage } from "../domain/run.ts";
 import type { RunView, Spent } from "../domain/run-view.ts";
 import type { Decision, TicketCall, TicketKind } from "../domain/ticket.ts";
@@ -19,7 +18,7 @@ import type { EvidenceRow } from "../ports/store.ts";
 import type { ListedRun } from "../ports/thread-store.ts";
 import type { Contents } from "./content.ts";
 import type { RuntimeMetrics } from "./metrics.ts";
-import type { NewMessage } from "./new-message.ts";
+import type { NewMessage, NewPart } from "./new-message.ts";
 import type { Page, PageOptions } from "./pages.ts";
 import type { StateOptions, StateSnapshot } from "./state.ts";
 import type { Threads } from "./thread-shapes.ts";
@@ -65,7 +64,7 @@ export interface WatchOptions {
   readonly signal?: AbortSignal;
 }
 
-export type StartInput = string | readonly Part[] | readonly NewMessage[];
+export type StartInput = string | readonly NewPart[] | readonly NewMessage[];
 
 interface ResultFacts {
   readonly run: RunId;
@@ -335,7 +334,7 @@ export interface Runtime {
   readonly sinks: readonly string[];
   /** Names of the providers that agents' routes can begin with. */
   readonly providers: readonly string[];
-  /** Large results, by their hash. */
+  /** Large results, images and files, by their hash. */
   readonly content: Contents;
   readonly tickets: Tickets;
   readonly threads: Threads;

@@ -1,12 +1,11 @@
 /** Inputs of a running run: sent, withdrawn and edited through the outside door until they are read. */
-
-import { refersToContent } from "../domain/cites.ts";
 import type { InputReceived, OutsideFact } from "../domain/entry.ts";
 import { HoldfastError } from "../domain/errors.ts";
 import type { InputId, RunId } from "../domain/ids.ts";
 import type { Message } from "../domain/message.ts";
 import { anyone, checkAct } from "./act-options.ts";
 import type { Desk } from "./desk.ts";
+import { keepContents } from "./given-files.ts";
 import { post } from "./outside-door.ts";
 import { readInput } from "./read-input.ts";
 import { redactingErrors } from "./redacted-error.ts";
@@ -26,7 +25,8 @@ export function sendInput(sending: Sending, desk: Desk): Promise<SentInput> {
 async function send(sending: Sending, desk: Desk): Promise<SentInput> {
   const { run, replaces } = sending;
   const { by = anyone, key = desk.ids.next() } = checkAct(sending.options, `Run ${run} cannot be given this input`);
-  const message = onlyMessage(readInput(sending.input, desk), run);
+  const { messages, contents } = readInput(sending.input, desk);
+  const message = onlyMessage(messages, run);
   const input = `${run}.${key}` as InputId;
   const fact: InputReceived = {
     type: "input-received",
@@ -35,6 +35,7 @@ async function send(sending: Sending, desk: Desk): Promise<SentInput> {
     by,
     ...(replaces === undefined ? {} : { replaces }),
   };
+  await keepContents(contents, desk);
   await postSurely({ run, fact, key }, desk);
   return {
     id: input,
@@ -47,14 +48,9 @@ async function send(sending: Sending, desk: Desk): Promise<SentInput> {
   };
 }
 
-/** K1: what a run has not read may be all that refers to content, and would keep its successor from being born. */
 export function onlyMessage([message, ...more]: readonly Message[], run: RunId): Message {
-  if (!message || more.length > 0) {
-    throw new HoldfastError("invalid-input", `Run ${run} is given one message at a time`, { details: { run } });
-  }
-  if (!refersToContent(message)) return message;
-  const what = `A message for run ${run} refers to content, which only the messages that a run or a thread begins with may`;
-  throw new HoldfastError("invalid-input", what, { details: { run } });
+  if (message && more.length === 0) return message;
+  throw new HoldfastError("invalid-input", `Run ${run} is given one message at a time`, { details: { run } });
 }
 
 async function postSurely(

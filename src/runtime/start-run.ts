@@ -8,13 +8,15 @@ import type { Message } from "../domain/message.ts";
 import { Problems } from "../domain/problems.ts";
 import { priorities } from "../domain/run.ts";
 import { type SchemaResult, type StandardSchema, showIssues } from "../domain/standard-schema.ts";
+import type { NewContent } from "../ports/content-store.ts";
 import type { Birth } from "../ports/store.ts";
 import { anyone } from "./act-options.ts";
 import { nameOf } from "./agent-directory.ts";
 import { busyRule, joinActive, makesWay, tellReplaced } from "./busy-thread.ts";
 import { type Desk, written } from "./desk.ts";
+import { keepContents } from "./given-files.ts";
 import { tell } from "./outside-door.ts";
-import { readInput } from "./read-input.ts";
+import { readInput, storedInput } from "./read-input.ts";
 import { keyConflict } from "./refusals.ts";
 import type { StartInput, StartOptions } from "./runtime.ts";
 
@@ -31,7 +33,9 @@ export interface StartRequest {
 }
 
 export async function startRun(agent: Agent<unknown> | string, request: StartRequest, desk: Desk): Promise<RunId> {
-  let birth = await prepare(agent, request, desk);
+  const prepared = await prepare(agent, request, desk);
+  await keepContents(prepared.contents, desk);
+  let { birth } = prepared;
   const { run } = birth.entry.identity;
   let ending: RunId | undefined;
   for (;;) {
@@ -65,7 +69,13 @@ export async function startRun(agent: Agent<unknown> | string, request: StartReq
   }
 }
 
-async function prepare(wanted: Agent<unknown> | string, request: StartRequest, desk: Desk): Promise<Birth> {
+interface Prepared {
+  readonly birth: Birth;
+  /** What its input refers to and is not put yet. */
+  readonly contents: readonly NewContent[];
+}
+
+async function prepare(wanted: Agent<unknown> | string, request: StartRequest, desk: Desk): Promise<Prepared> {
   const name = nameOf(wanted, "start(agent, input)");
   const { input, options, forkedFrom } = request;
   const problems = new Problems(options, optionNames);
@@ -77,9 +87,10 @@ async function prepare(wanted: Agent<unknown> | string, request: StartRequest, d
   const run = parseId<RunId>("run id", desk.ids.next());
   const thread = parseId<ThreadId>("thread", options.thread === undefined ? desk.ids.next() : options.thread);
   const key = options.key === undefined ? `run:${run}` : parseId<string>("key", options.key);
+  // Before anything is waited for: who gave bytes may change them.
+  const { messages, contents } = forkedFrom ? storedInput(input as readonly Message[]) : readInput(input, desk);
   const { agent, manifest } = await desk.agents.toStart({ agent: wanted, run, scope: desk.scope });
   const context = await contextOf(agent, request);
-  const messages = readInput(input, desk);
   const { fingerprint, declared } = manifest;
   const { priority, startAt } = options;
   const begins = Math.max(desk.clock.now(), startAt ?? 0);
@@ -114,14 +125,9 @@ async function prepare(wanted: Agent<unknown> | string, request: StartRequest, d
     ...(forkedFrom === undefined ? {} : { forkedFrom }),
   };
   const requestHash = desk.hash.sha256(desk.hash.canonical(asked));
-  return {
-    key,
-    requestHash,
-    entry,
-    manifest: declared,
-    whenBusy: busyRule(options.whenBusy),
-    by: options.by ?? anyone,
-  };
+  const whenBusy = busyRule(options.whenBusy);
+  const by = options.by ?? anyone;
+  return { birth: { key, requestHash, entry, manifest: declared, whenBusy, by }, contents };
 }
 
 async function contextOf(agent: Agent<unknown>, { options, context }: StartRequest): Promise<JsonValue | undefined> {

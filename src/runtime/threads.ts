@@ -8,9 +8,11 @@ import { type JsonObject, toJson } from "../domain/json.ts";
 import { declaredBy, fingerprintOf } from "../domain/manifest.ts";
 import type { Message } from "../domain/message.ts";
 import { Problems } from "../domain/problems.ts";
+import type { NewContent } from "../ports/content-store.ts";
 import type { NewThread } from "../ports/store.ts";
 import type { DeleteAnswer, PlacedMessage, ThreadRow } from "../ports/thread-store.ts";
 import { type Desk, written } from "./desk.ts";
+import { keepContents } from "./given-files.ts";
 import { tell } from "./outside-door.ts";
 import { pageProblems, readPage } from "./pages.ts";
 import { readMessages } from "./read-input.ts";
@@ -31,7 +33,8 @@ export function createThreads(desk: Desk): Threads {
   }
 
   async function create(options: CreateThread): Promise<Thread> {
-    const thread = prepare(options, desk);
+    const { thread, contents } = prepare(options, desk);
+    await keepContents(contents, desk);
     let tries = 0;
     const answer = await written(`Creating thread ${thread.thread}`, desk, () => {
       tries += 1;
@@ -139,20 +142,25 @@ async function isOurs(thread: NewThread, desk: Desk): Promise<boolean> {
   return same && row?.title === thread.title && row?.parent === thread.parent && row?.latest === undefined;
 }
 
-function prepare(options: CreateThread, desk: Desk): NewThread {
+function prepare(
+  options: CreateThread,
+  desk: Desk,
+): { readonly thread: NewThread; readonly contents: readonly NewContent[] } {
   const problems = new Problems(options, ["id", "title", "metadata", "parent", "messages"]);
   problems.optional("title", isTitle, titleRule);
   problems.refuse("invalid-options", "The thread cannot be created");
-  const { id, title, metadata, parent, messages } = options;
-  const thread = parseId<ThreadId>("thread", id ?? desk.ids.next());
-  return {
+  const { id, title, metadata, parent } = options;
+  const name = parseId<ThreadId>("thread", id ?? desk.ids.next());
+  const history = options.messages === undefined ? undefined : readMessages(options.messages, desk);
+  const thread = {
     scope: desk.scope,
-    thread,
+    thread: name,
     ...(title === undefined ? {} : { title }),
     ...(metadata === undefined ? {} : { metadata: checkMetadata(metadata) }),
     ...(parent === undefined ? {} : { parent: parseId<ThreadId>("parent", parent) }),
-    ...(messages === undefined ? {} : { history: importedRun(thread, readMessages(messages, desk), desk) }),
+    ...(history ? { history: importedRun(name, history.messages, desk) } : {}),
   };
+  return { thread, contents: history?.contents ?? [] };
 }
 
 const titleRule = "must be a string of at most 4096 bytes that can be stored";

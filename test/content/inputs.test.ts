@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { agent, asContent, type Message, tool } from "../../src/index.ts";
-import { scripted, testRuntime } from "../../src/testing.ts";
+import type { StoreDefinition } from "../../src/ports/store.ts";
+import { scripted, type TestRuntime, testRuntime } from "../../src/testing.ts";
 import { onEveryStore } from "../scenarios/stores.ts";
 
 const hash = "a".repeat(64);
@@ -21,26 +22,53 @@ onEveryStore((freshStore) => {
   });
 });
 
-test("K1 an input refers to no content: left unread, it would keep the run's successor from being born", async () => {
-  const ask = tool({ name: "ask", description: "Asks", input: z.object({}) });
-  const model = scripted([{ calls: [{ tool: "ask", input: {} }] }, "Read."]);
-  const reader = agent({ name: "reader", model, instructions: "", tools: [ask], budget: { steps: 1 } });
-  await using t = await testRuntime({ agents: [reader] });
-  const run = await t.runtime.start(reader, "go", { thread: "t" });
-  await t.settle();
-  for (const role of ["tool", "user"] as const) {
-    await expect(run.send(message(role))).rejects.toMatchObject({ code: "invalid-input", details: { run: run.id } });
-    const steer = t.runtime.start(reader, message(role), { thread: "t", whenBusy: "steer" });
-    await expect(steer).rejects.toMatchObject({ code: "invalid-input", details: { run: run.id } });
-  }
-  const sent = await run.send("And this?");
-  await expect(sent.edit(message("tool"))).rejects.toMatchObject({ code: "invalid-input" });
-  const [ticket] = await t.runtime.tickets.list({ run: run.id });
+onEveryStore((freshStore) => {
+  test("K1 an input that refers to content which is not there is refused, whichever way it comes", async () => {
+    const { t, run, reader } = await waiting(freshStore());
+    await using _ = t;
+    for (const role of ["tool", "user"] as const) {
+      const missing = { code: "content-not-found", details: { run: run.id, hash } };
+      await expect(run.send(message(role))).rejects.toMatchObject(missing);
+      const steer = t.runtime.start(reader, message(role), { thread: "t", whenBusy: "steer" });
+      await expect(steer).rejects.toMatchObject(missing);
+    }
+    const sent = await run.send("And this?");
+    await expect(sent.edit(message("tool"))).rejects.toMatchObject({ code: "content-not-found" });
+    await answer(t, run.id);
+    expect((await run.result()).outcome).toBe("stopped");
+  });
+
+  test("K1 an input that nobody has read keeps its content for the run that is born of it", async () => {
+    const { t, run } = await waiting(freshStore());
+    await using _ = t;
+    const body = new Uint8Array(200_000).fill(7);
+    await run.send([{ type: "image", mediaType: "image/png", body }]);
+    await t.advance("11m");
+    await t.runtime.content.collect({ olderThanMs: 600_000 });
+    await answer(t, run.id);
+    const messages = (await t.runtime.threads.messages("t")).items.map((item) => item.message);
+    const image = messages.flatMap((each) => each.parts).find((part) => part.type === "image");
+    if (!image || !("content" in image)) throw new Error("no image");
+    expect((await t.runtime.content.get(image.content)).body).toEqual(body);
+  });
+});
+
+async function answer(t: TestRuntime, run: string): Promise<void> {
+  const [ticket] = await t.runtime.tickets.list({ run });
   if (ticket?.kind !== "input") throw new Error("no question");
   await ticket.answer("yes");
   await t.settle();
-  expect((await run.result()).outcome).toBe("stopped");
-});
+}
+
+async function waiting(store: StoreDefinition) {
+  const ask = tool({ name: "ask", description: "Asks", input: z.object({}) });
+  const model = scripted([{ calls: [{ tool: "ask", input: {} }] }, "Read."]);
+  const reader = agent({ name: "reader", model, instructions: "", tools: [ask], budget: { steps: 1 } });
+  const t = await testRuntime({ agents: [reader], store });
+  const run = await t.runtime.start(reader, "go", { thread: "t" });
+  await t.settle();
+  return { t, run, reader };
+}
 
 test("who was given content cannot change what is kept", async () => {
   const read = tool({

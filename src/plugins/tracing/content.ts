@@ -4,7 +4,7 @@
  */
 import type { FinishReason } from "../../domain/entry.ts";
 import type { JsonObject, JsonValue } from "../../domain/json.ts";
-import type { CallInput, CallResult, Message, Part } from "../../domain/message.ts";
+import type { CallInput, CallResult, FilePart, ImagePart, Message, Part } from "../../domain/message.ts";
 import type { ReplyView } from "../../domain/plugin.ts";
 
 type Written = JsonObject;
@@ -48,12 +48,18 @@ function writtenPart(part: Part): Written {
       return { type: "tool_call_response", id: part.call, response: resultOf(part.result) };
     case "image":
     case "file":
-      return { type: "uri", modality: part.type, mime_type: part.mediaType, uri: part.url };
+      return { type: "uri", modality: part.type, mime_type: part.mediaType, uri: addressOf(part) };
     case "data":
       return { type: "data", name: part.name, content: part.data };
     default:
       return part satisfies never;
   }
+}
+
+/** A name by which the bytes can be read; the bytes themselves are nothing for a trace. */
+function addressOf(part: ImagePart | FilePart): string {
+  if ("content" in part) return `content:${part.content.hash}`;
+  return part.url.startsWith("data:") ? `${part.url.slice(0, part.url.indexOf(",") + 1)}…` : part.url;
 }
 
 function inputOf(input: CallInput): JsonValue {

@@ -1,6 +1,6 @@
 /** Images and files, as the two versions of the specification want them. Nothing is fetched on a model's behalf. */
 import { HoldfastError } from "../../domain/errors.ts";
-import type { FilePart, ImagePart } from "../../domain/message.ts";
+import { type AnyFile, addressOf } from "../../domain/file-part.ts";
 import type { DataV3, DataV4, PromptFile, SpecificationVersion } from "./types.ts";
 
 export interface FileRules {
@@ -11,16 +11,17 @@ export interface FileRules {
   readonly urls: Readonly<Record<string, readonly RegExp[]>>;
 }
 
-export function promptFile(part: ImagePart | FilePart, rules: FileRules): PromptFile<DataV3 | DataV4> {
+export function promptFile(part: AnyFile, rules: FileRules): PromptFile<DataV3 | DataV4> {
   const filename = part.type === "file" && part.name !== undefined ? { filename: part.name } : {};
   return { type: "file", mediaType: part.mediaType, data: dataOf(part, rules), ...filename };
 }
 
-function dataOf(part: ImagePart | FilePart, rules: FileRules): DataV3 | DataV4 {
-  const data = base64Of(part.url);
+function dataOf(part: AnyFile, rules: FileRules): DataV3 | DataV4 {
+  const address = addressOf(part);
+  const data = base64Of(address);
   if (data !== undefined) return rules.version === "v3" ? data : { type: "data", data };
-  const url = URL.canParse(part.url) ? new URL(part.url) : undefined;
-  if (!url || !isFetched(part, rules.urls)) {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (!url || !isFetched(part.mediaType, address, rules.urls)) {
     const what = `The ${part.type} ${part.mediaType} cannot be sent to ${rules.name}`;
     throw new HoldfastError(
       "model-refused",
@@ -45,7 +46,7 @@ function unescaped(text: string): string {
 }
 
 /** Media types may be whole or end in a star, as in `image/*`. */
-function isFetched({ mediaType, url }: ImagePart | FilePart, urls: FileRules["urls"]): boolean {
+function isFetched(mediaType: string, url: string, urls: FileRules["urls"]): boolean {
   const type = mediaType.toLowerCase();
   return Object.entries(urls).some(([pattern, addresses]) => {
     const [begin = ""] = pattern.toLowerCase().split("*");

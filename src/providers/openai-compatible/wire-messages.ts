@@ -1,5 +1,6 @@
 /** Our messages as chat completions want them. Pure: the same messages give the same bytes, so providers can cache them. */
 import { HoldfastError } from "../../domain/errors.ts";
+import { addressOf } from "../../domain/file-part.ts";
 import type { JsonObject, JsonValue } from "../../domain/json.ts";
 import {
   type CallResult,
@@ -61,7 +62,7 @@ function userPart(part: Part): JsonObject {
     case "data":
       return { type: "text", text: partText(part) };
     case "image":
-      return { type: "image_url", image_url: { url: part.url } };
+      return { type: "image_url", image_url: { url: addressOf(part) } };
     case "file":
       return filePart(part);
     case "reasoning":
@@ -74,7 +75,9 @@ function userPart(part: Part): JsonObject {
 }
 
 /** Files go inside the request: chat completions fetch images by address, and nothing else. */
-function filePart({ mediaType, url, name }: FilePart): JsonObject {
+function filePart(part: FilePart): JsonObject {
+  const { mediaType, name } = part;
+  const url = addressOf(part);
   const data = /^data:[^,]*;base64,(.*)$/s.exec(url)?.[1];
   if (data === undefined) {
     const what = `The file ${name ?? mediaType} is not in the message: chat completions take files as data:…;base64, addresses`;

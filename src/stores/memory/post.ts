@@ -1,7 +1,9 @@
 /** The outside door of the memory store: guard, append and projections in one synchronous go (S5, S6). */
+import { contentIn } from "../../domain/cites.ts";
 import type { InputId } from "../../domain/ids.ts";
 import type { Post, PostAnswer, TicketRow } from "../../ports/store.ts";
 import { asksToCancel, guardPost, type InboxInput, type PostSubject } from "../shared/post-guard.ts";
+import { checkCites } from "./content.ts";
 import { append, type MemoryRun, type MemoryTicket, reschedule, type ScopeData } from "./data.ts";
 
 export function post(scope: ScopeData, wanted: Post, now: number): PostAnswer {
@@ -13,6 +15,9 @@ export function post(scope: ScopeData, wanted: Post, now: number): PostAnswer {
   if (first) return first;
   const refusal = guardPost(wanted, subjectOf(scope, run, wanted), now);
   if (refusal) return refusal;
+  const cites = contentIn([wanted.fact]);
+  checkCites(scope, wanted.run, cites);
+  for (const hash of cites) run.cites.add(hash);
   const seq = append(scope, run, { bodies: [wanted.fact], at: now, epoch: null });
   const answer: PostAnswer = { kind: "posted", seq, at: now, ...settle(scope, wanted, { seq, at: now }) };
   changeInbox(run, wanted, seq);

@@ -2,6 +2,7 @@
  * The outside door (S5, S6): one statement reads all that the guard needs, one writes all that follows, in a transaction
  * that holds the run's row. Tickets, inbox and post keys of a run change only under that lock.
  */
+import { contentIn } from "../../domain/cites.ts";
 import type { InputId, RunId } from "../../domain/ids.ts";
 import type { RunStatus } from "../../domain/run.ts";
 import type { SettlementRecord, TicketRecord } from "../../domain/ticket.ts";
@@ -9,6 +10,7 @@ import { entryFormat } from "../../domain/upcast.ts";
 import type { Post, PostAnswer } from "../../ports/store.ts";
 import { asksToCancel, guardPost, type InboxInput, type PostSubject } from "../shared/post-guard.ts";
 import { type Access, storeTime, type Tx } from "./access.ts";
+import { citeContent } from "./content.ts";
 import { TryAgain } from "./failures.ts";
 import { type Job, keyOf } from "./jobs.ts";
 import { bodyOf } from "./journal.ts";
@@ -157,5 +159,6 @@ async function insertFact(tx: Tx, row: Subject, { post, body }: Prepared): Promi
   const entry = [scope, run, row.no, key, seq, at, body, ticket, settled, received, withdrawn];
   const rest = [start?.key ?? null, start?.requestHash ?? null, cancelSeq, fact.type === "cancel-requested"];
   if ((await tx.run(insert, [...entry, ...rest])) !== 1) throw new TryAgain("the head has moved");
+  if (row.no !== null) await citeContent(tx, [{ scope, run, no: row.no, seq, hashes: contentIn([fact]) }]);
   return { kind: "posted", seq, at, ...(settlement ? { settlement } : {}) };
 }

@@ -1,9 +1,11 @@
 /** The outside door: guard, entry, key, projections and wake in one transaction (S5, S6). */
+import { contentIn } from "../../domain/cites.ts";
 import type { InputReceived, OutsideFact } from "../../domain/entry.ts";
 import type { RunStatus } from "../../domain/run.ts";
 import type { Post, PostAnswer, TicketRow } from "../../ports/store.ts";
 import { asksToCancel, guardPost, type InboxInput, type PostSubject } from "../shared/post-guard.ts";
 import type { Access } from "./access.ts";
+import { citeContent } from "./content.ts";
 import type { Connection } from "./database.ts";
 import type { Job } from "./group.ts";
 import { bodyOf, entryAt, insertFact } from "./journal.ts";
@@ -40,6 +42,7 @@ function writePost({ db, now }: Access, post: Post, body: string): PostAnswer {
   if (refusal) return refusal;
   const seq = run.head + 1;
   insertFact(db, run, { seq, time: at, body });
+  citeContent(db, run, { scope: post.scope, run: post.run, seq, hashes: contentIn([post.fact]) });
   return project(db, run, { post, seq, at });
 }
 

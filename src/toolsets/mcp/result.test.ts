@@ -6,7 +6,7 @@ const reading = { maxBytes: 4_096, clean: (text: string) => text.replaceAll("hid
 
 function read(answer: unknown): { value: McpResult; say: string } {
   const { value, say } = readResult(answer, reading);
-  return { value, say };
+  return { value, say: String(say) };
 }
 
 test("each kind of part has its shape and its words", () => {

@@ -1,0 +1,104 @@
+/**
+ * Images and files as a caller gives them: bytes, addresses, addresses that hold bytes, and content that is there already.
+ *
+ * K3 Bytes stay in their message while all that it brings fit into `inlineBytes`; the others become content.
+ * K4 Content is put before the birth or post that cites it (K1). A cut in between leaves bytes that nobody cites.
+ */
+import { isMediaType } from "../domain/content.ts";
+import { dataUrl, isDataUrl, readDataUrl } from "../domain/file-part.ts";
+import { isContentRef, type Part } from "../domain/message.ts";
+import type { NewContent } from "../ports/content-store.ts";
+import { type Desk, written } from "./desk.ts";
+import type { NewFile, NewPart } from "./new-message.ts";
+
+/** Nothing of it is quoted: an address may be a secret. */
+export function fileProblems(part: Readonly<Record<string, unknown>>, desk: Desk): readonly string[] {
+  const { mediaType, name } = part;
+  const given = ["url", "body", "content"].filter((each) => part[each] !== undefined);
+  return [
+    ...(isMediaType(mediaType) ? [] : ["mediaType must be a media type, such as image/png"]),
+    ...(name === undefined || typeof name === "string" ? [] : ["name must be a string"]),
+    ...(given.length === 1 ? sourceProblems(part, desk) : ["needs one of url, body (its bytes) and content"]),
+  ];
+}
+
+function sourceProblems({ url, body, content }: Readonly<Record<string, unknown>>, desk: Desk): readonly string[] {
+  if (content !== undefined) return isContentRef(content) ? [] : ["content must be { hash, bytes, mediaType }"];
+  if (body !== undefined) {
+    if (!(body instanceof Uint8Array)) return ["body must be a Uint8Array"];
+    return sizeProblems("body", body.length, desk);
+  }
+  if (typeof url !== "string" || url === "") return ["url must be a non-empty string"];
+  return isDataUrl(url) ? dataProblems(url, desk) : [];
+}
+
+function dataProblems(url: string, desk: Desk): readonly string[] {
+  const bytes = bytesOf64(url);
+  if (bytes > desk.limits.contentBytes) return sizeProblems("url", bytes, desk);
+  const read = readDataUrl(url);
+  return read.ok ? sizeProblems("url", read.body.length, desk) : [`url cannot be read: ${read.problem}`];
+}
+
+/** Before it is read: what is too large is not decoded to be told so. */
+function bytesOf64(url: string): number {
+  if (!/^[^,]*;\s*base64\s*,/i.test(url.slice(0, 300))) return 0;
+  const padding = url.endsWith("==") ? 2 : Number(url.endsWith("="));
+  return Math.floor(((url.length - url.indexOf(",") - 1 - padding) * 3) / 4);
+}
+
+function sizeProblems(what: string, bytes: number, { limits }: Desk): readonly string[] {
+  if (bytes === 0) return [`${what} is empty`];
+  return bytes <= limits.contentBytes ? [] : [`${what} has ${bytes} bytes, the limit is ${limits.contentBytes}`];
+}
+
+interface Taken {
+  readonly parts: readonly Part[];
+  readonly contents: readonly NewContent[];
+}
+
+/** A message holds at most a megabyte, whatever the limits say. */
+const mostInline = 512 * 1024;
+
+/** The parts of one message, whose problems were looked for before. */
+export function takeFiles(given: readonly NewPart[], desk: Desk): Taken {
+  const contents: NewContent[] = [];
+  let room = Math.min(desk.limits.inlineBytes, mostInline);
+  const parts = given.map((part): Part => {
+    const file = fileIn(part);
+    if (!file) return part as Part;
+    const { body, head, url } = file;
+    const { mediaType } = head;
+    if (body.length <= room) {
+      room -= body.length;
+      return { ...head, url: url ?? dataUrl(mediaType, body) };
+    }
+    const hash = desk.hash.sha256(body);
+    contents.push({ scope: desk.scope, hash, mediaType, body });
+    return { ...head, content: { hash, bytes: body.length, mediaType } };
+  });
+  return { parts, contents };
+}
+
+interface WithBytes {
+  /** A copy: who gives bytes may change them. */
+  readonly body: Uint8Array;
+  readonly url: string | undefined;
+  /** What else it has. */
+  readonly head: { readonly type: "file"; readonly mediaType: string };
+}
+
+function fileIn(part: NewPart): WithBytes | undefined {
+  if (part.type !== "image" && part.type !== "file") return undefined;
+  const { url, body, ...rest } = part as NewFile & { readonly url?: string };
+  const head = rest as WithBytes["head"]; // an image is stored like a file
+  if (body) return { body: Uint8Array.from(body), url: undefined, head };
+  const read = url !== undefined && isDataUrl(url) ? readDataUrl(url) : undefined;
+  return read?.ok ? { body: read.body, url, head } : undefined;
+}
+
+/** K4. */
+export async function keepContents(contents: readonly NewContent[], desk: Desk): Promise<void> {
+  for (const content of contents) {
+    await written(`Keeping content ${content.hash}`, desk, () => desk.store.putContent(content));
+  }
+}
