@@ -27,7 +27,6 @@ const hideResult = by<CallResult>({
 const hidePart: (part: Part) => Part = by<Part>({
   type: "shown",
   text: "hidden",
-  signature: "hidden",
   metadata: () => ({}),
   mediaType: "hidden",
   url: "hidden",

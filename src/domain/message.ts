@@ -15,7 +15,6 @@ export interface TextPart {
 export interface ReasoningPart {
   readonly type: "reasoning";
   readonly text: string;
-  readonly signature?: string;
   readonly metadata?: PartMetadata;
 }
 /** Where the bytes of a part are: at an address, which may hold them itself (`data:`), or kept as content. */

@@ -142,7 +142,6 @@ function addText(parts: Part[], delta: TextDelta): void {
   const part = {
     ...(open ?? { type }),
     text: (open?.text ?? "") + delta.text,
-    ...(delta.type === "reasoning-delta" && delta.signature !== undefined ? { signature: delta.signature } : {}),
     ...merged(open?.metadata, delta.metadata),
   } as TextPart | ReasoningPart;
   if (open) parts[parts.length - 1] = part;

@@ -48,14 +48,14 @@ export interface PromptCache {
 interface TextPiece {
   readonly text: string;
   readonly begins?: boolean;
-  /** Stored with the part; of what comes twice the last one counts. */
+  /** What the provider wants back, a signature for example. Stored with the part; of what comes twice the last one counts. */
   readonly metadata?: PartMetadata;
 }
 
 /** A reply as it comes. Tool input is raw text; nobody repairs it. */
 export type ModelPart =
   | ({ readonly type: "text-delta" } & TextPiece)
-  | ({ readonly type: "reasoning-delta"; readonly signature?: string } & TextPiece)
+  | ({ readonly type: "reasoning-delta" } & TextPiece)
   /** Live only: what counts is the whole `tool-call` that follows. One without text says that a call begins. */
   | { readonly type: "tool-input-delta"; readonly index: number; readonly tool: string; readonly text: string }
   | {

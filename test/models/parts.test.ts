@@ -10,7 +10,7 @@ const look = tool({ name: "look", description: "Look", input: z.object({}), effe
 const finish: ModelPart = { type: "finish", reason: "tool-calls", usage: { inputTokens: 1, outputTokens: 1 } };
 const reply: readonly ModelPart[] = [
   { type: "reasoning-delta", text: "first" },
-  { type: "reasoning-delta", text: "", signature: "s1" },
+  { type: "reasoning-delta", text: "", metadata: { vendor: { signature: "s1" } } },
   { type: "reasoning-delta", text: "", begins: true, metadata: { vendor: { redacted: "abc" } } },
   { type: "text-delta", text: "one", metadata: { vendor: { id: "t1", kept: true } } },
   { type: "ping" },
@@ -21,7 +21,7 @@ const reply: readonly ModelPart[] = [
   finish,
 ];
 
-test("blocks stay apart, signatures and metadata stay with their own, and the next call sees them", async () => {
+test("blocks stay apart, signatures and other metadata stay with their own, and the next call sees them", async () => {
   const seen: (readonly Message[])[] = [];
   const last = ({ messages }: ModelRequest): string => {
     seen.push(messages);
@@ -34,7 +34,7 @@ test("blocks stay apart, signatures and metadata stay with their own, and the ne
   for await (const event of run.watch({ until: "end" })) told.push(event);
   expect(await run.output()).toBe("Done.");
   expect(seen[0]?.find(({ role }) => role === "assistant")?.parts).toEqual([
-    { type: "reasoning", text: "first", signature: "s1" },
+    { type: "reasoning", text: "first", metadata: { vendor: { signature: "s1" } } },
     { type: "reasoning", text: "", metadata: { vendor: { redacted: "abc" } } },
     { type: "text", text: "one+", metadata: { vendor: { id: "t2", kept: true }, else: {} } },
     { type: "text", text: "two" },
@@ -51,7 +51,6 @@ test("blocks stay apart, signatures and metadata stay with their own, and the ne
   expect(deltas.length).toBeGreaterThan(4);
   for (const delta of deltas) {
     expect(delta).not.toHaveProperty("metadata");
-    expect(delta).not.toHaveProperty("signature");
     expect(delta).not.toHaveProperty("begins");
   }
 });

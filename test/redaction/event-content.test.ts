@@ -19,7 +19,7 @@ function says(): Message {
     ...j.userSays(canary),
     parts: [
       { type: "text", text: canary },
-      { type: "reasoning", text: canary, signature: canary },
+      { type: "reasoning", text: canary, metadata: { vendor: { signature: canary } } },
       { type: "image", mediaType: canary, url: canary },
       { type: "file", mediaType: canary, url: canary, name: canary },
       { type: "tool-call", call, tool: "pay", input: { kind: "json", value: { to: canary } }, alias: canary },

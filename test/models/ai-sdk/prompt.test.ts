@@ -104,7 +104,7 @@ test("what the provider wanted back of text, thoughts and calls goes back as it 
       { type: "reasoning", text: "Hm.", metadata: own },
       { type: "reasoning", text: "", metadata: own },
       { type: "reasoning", text: "Theirs.", metadata: foreign },
-      { type: "reasoning", text: "Nobody's.", signature: "s3" },
+      { type: "reasoning", text: "Nobody's." },
       { type: "text", text: "So.", metadata: { ...own, ...foreign } },
       { type: "text", text: "Plain.", metadata: foreign },
       call("run.1.0", own),

@@ -11,6 +11,7 @@ import { openPlayServer, type Play, type PlayServer } from "../openai/play-serve
 
 interface Described {
   readonly structuredOutput?: boolean;
+  readonly toolCalls?: boolean;
 }
 
 export interface Wire {
