@@ -2,6 +2,7 @@
 import { type UsedPlugin, usePlugins } from "./agent-plugins.ts";
 import { aiSdkProblem, looksLikeAiSdk } from "./ai-sdk-model.ts";
 import { isReserved, reservedName } from "./answer-tool.ts";
+import { type AgentHistory, type HistoryOptions, readHistory } from "./history.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import { jsonSchemaOf } from "./json-schema.ts";
 import type { DescribedModel } from "./model.ts";
@@ -32,6 +33,8 @@ export interface Agent<Output = string, Context = unknown> {
   readonly context?: StandardSchema;
   readonly contextSchema?: JsonObject;
   readonly output?: AgentOutput;
+  /** Absent: as much of the conversation as fits, and nothing is summarised. */
+  readonly history?: AgentHistory;
   readonly budget: RunBudget;
   /** Who is told how its runs end: sinks by name, sorted. */
   readonly sinks: readonly string[];
@@ -85,6 +88,8 @@ export interface AgentOptions<
   readonly repairs?: number;
   /** How the run ends when the answer is still wrong then; as failed unless said. */
   readonly onInvalid?: "fail" | "stop";
+  /** How much of the conversation a model call sends, and what is done with the rest. */
+  readonly history?: HistoryOptions;
   /** What it may do, stage by stage; asked before every plugin. Without one it may do what it has. */
   readonly policy?: Policy;
   /** Plugins with their configs, in the order in which they are asked. */
@@ -106,6 +111,7 @@ const optionNames = [
   "outputMode",
   "repairs",
   "onInvalid",
+  "history",
   "policy",
   "plugins",
   "budget",
@@ -142,6 +148,7 @@ export function agent<
     ? jsonSchemaOf(options.context, "context", problems)
     : undefined;
   const output = readOutput(options, problems);
+  const history = readHistory(options?.history, problems);
   problems.optional("policy", isPolicy, "must come from policy({ … })");
   const { plugins, tools, stateKeys } = usePlugins(
     withPolicy(options?.policy, options?.plugins),
@@ -165,6 +172,7 @@ export function agent<
     stateKeys,
     ...(context && contextSchema ? { context, contextSchema } : {}),
     ...(output ? { output } : {}),
+    ...(history ? { history } : {}),
     budget,
     sinks,
   };

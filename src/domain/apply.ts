@@ -16,6 +16,7 @@ import {
   reconsider,
   settleCall,
 } from "./apply-call.ts";
+import { applyCompaction, isCompaction } from "./apply-compaction.ts";
 import { afterHearing, applyCommands, startStep, whileIntended } from "./apply-plugins.ts";
 import { addUsage, type EffectEntry, keepBooks, nextEffect, stepOf } from "./apply-step.ts";
 import type {
@@ -112,9 +113,11 @@ function applyBody(state: RunState, entry: Entry): RunState {
       return startStep(state, entry.step);
     case "step-ended":
       return { ...state, stepsEnded: state.stepsEnded + 1, step: { ...stepOf(state, entry), ended: true } };
+    case "context-projected":
+      return state; // the conversation is not part of the fold
     case "effect-intended":
     case "effect-settled":
-      return applyEffect(state, entry);
+      return isCompaction(state, entry) ? applyCompaction(state, entry) : applyEffect(state, entry);
     case "call-gated":
       return applyGate(state, entry);
     case "message-appended":

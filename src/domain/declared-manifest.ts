@@ -1,4 +1,5 @@
 /** What a manifest declares: plain data, stored and restorable. Each field is listed in manifest-fields.ts. */
+import type { HistorySpec } from "./history.ts";
 import type { Fingerprint } from "./ids.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import type { ModelDescription } from "./model.ts";
@@ -20,6 +21,8 @@ export interface DeclaredManifest {
   readonly context: JsonObject | null;
   /** Absent when the answer is text. */
   readonly output?: OutputSpec;
+  /** Absent where nothing was said of it. */
+  readonly history?: HistorySpec;
   /** In the order in which they are asked; absent when there are none. */
   readonly plugins?: readonly { readonly name: string; readonly version: string; readonly config: JsonValue }[];
   /** Sorted by name; absent when there are none. */

@@ -1,11 +1,11 @@
 /**
  * Entry: one durable fact of a run. A closed union; feature data lives in typed bodies, not in new kinds.
- * Kinds that later capabilities write (context-projected) join with the code that writes them.
  */
 import type { ApprovalTerms } from "./approval.ts";
 import type { GivenCommand, PolicyRef } from "./command.ts";
 import type { DeclaredManifest } from "./declared-manifest.ts";
 import type { ErrorRecord, RetryClass } from "./errors.ts";
+import type { ContextDecision, HistoryMark } from "./history.ts";
 import type { CallId, EffectId, Fingerprint, InputId, MessageId, RunId, TicketId } from "./ids.ts";
 import type { JsonValue } from "./json.ts";
 import type { Amount } from "./ledger.ts";
@@ -68,10 +68,21 @@ export interface StepEnded {
   readonly type: "step-ended";
   readonly step: number;
 }
+/** From here on the thread's calls begin at another place. Between two of these they only grow at their end. */
+export interface ContextProjected {
+  readonly type: "context-projected";
+  readonly step: number;
+  readonly mark: HistoryMark;
+  /** Each message that was sent until now, or is sent from now on although it was not, and why. */
+  readonly decisions: readonly ContextDecision[];
+  /** About how many tokens the next call sends, and the most it may. */
+  readonly tokens: number;
+  readonly limit: number;
+}
 export interface EffectIntended {
   readonly type: "effect-intended";
   readonly effect: EffectId;
-  readonly kind: "model" | "tool";
+  readonly kind: "model" | "tool" | "compaction";
   readonly step: number;
   readonly call?: CallId;
   readonly attempt: number;
@@ -81,6 +92,8 @@ export interface EffectIntended {
   readonly timeoutMs: number;
   /** Of a run with a budget of tokens or money: what the attempt may use up, and how long its answer may be. */
   readonly held?: Amount & { readonly outputTokens: number };
+  /** Of a compaction: the last message that its summary is to stand for. */
+  readonly upTo?: MessageId;
 }
 export interface EffectSettled {
   readonly type: "effect-settled";
@@ -262,6 +275,7 @@ export type EntryBody =
   | RunEnded
   | StepStarted
   | StepEnded
+  | ContextProjected
   | EffectIntended
   | EffectSettled
   | CallGated

@@ -3,6 +3,8 @@
 import type { GivenCommand } from "./command.ts";
 import type {
   CommandApplied,
+  ContextProjected,
+  EffectIntended,
   Entry,
   EntryStamp,
   ManifestAmended,
@@ -50,7 +52,7 @@ export type EventBody =
   | {
       readonly type: "effect-intended";
       readonly effect: EffectId;
-      readonly kind: "model" | "tool";
+      readonly kind: EffectIntended["kind"];
       readonly call?: CallId;
       readonly attempt: number;
     }
@@ -64,6 +66,7 @@ export type EventBody =
       readonly index?: number;
       readonly gate?: MessageAppended["gate"];
     }
+  | ContextProjected
   | CommandApplied
   | StateChanged
   | OutputValidated
@@ -97,6 +100,7 @@ const everyType: Readonly<Record<EventType, true>> = {
   "run-ended": true,
   "step-started": true,
   "step-ended": true,
+  "context-projected": true,
   "effect-intended": true,
   "effect-settled": true,
   "call-gated": true,

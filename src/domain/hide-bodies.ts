@@ -3,6 +3,7 @@ import type { Command, GivenCommand } from "./command.ts";
 import type { PluginFailure, Settled, Verdict } from "./entry.ts";
 import type { ErrorRecord } from "./errors.ts";
 import { hide, hideBy, hideItems, type Rules } from "./hide.ts";
+import type { HistoryMark } from "./history.ts";
 import type { CallInput, CallResult, Message, Part, ShownPart } from "./message.ts";
 import type { OutputReport } from "./output.ts";
 import type { Outcome } from "./run.ts";
@@ -46,6 +47,15 @@ export const hideMessage = by<Message>({
   parts: (parts) => parts.map(hidePart),
   visibility: "shown",
   producer: "shown",
+});
+
+export const hideMark = by<HistoryMark>({
+  from: "shown",
+  before: "shown",
+  shortened: "shown",
+  pinnedFor: "shown",
+  summary: (summary) => hide(summary, { id: "shown", text: "hidden", of: "shown", previous: "shown" }),
+  ratio: "shown",
 });
 
 const hideError = by<ErrorRecord>({ code: "shown", message: "hidden" });

@@ -63,6 +63,11 @@ export function modelEffectId(run: RunId, step: number): EffectId {
   return `${run}.${step}.model` as EffectId;
 }
 
+/** A run summarises as often as it has to: one effect for each. */
+export function compactionId(run: RunId, generation: number): EffectId {
+  return `${run}.compaction.${generation}` as EffectId;
+}
+
 /** A tool call has one effect unless an operator asks for a run with a new key: then one per generation. */
 export function toolEffectId(call: CallId, generation: number): EffectId {
   return (generation === 1 ? call : `${call}~${generation}`) as EffectId;

@@ -82,6 +82,7 @@ export function declare(agent: Agent<unknown>): DeclaredManifest {
     ...(agent.output ? { output: agent.output.spec } : {}),
     ...(agent.plugins.length > 0 ? { plugins: agent.plugins.map(declaredPlugin) } : {}),
     ...(agent.stateKeys.length > 0 ? { state: agent.stateKeys.map(declaredKey) } : {}),
+    ...(agent.history ? { history: agent.history.spec } : {}),
     budget: agent.budget,
     ...(agent.sinks.length > 0 ? { sinks: agent.sinks } : {}),
     declaredBy,

@@ -7,6 +7,7 @@
 import type { Agent } from "./agent.ts";
 import { type UsedPlugin, usePlugins } from "./agent-plugins.ts";
 import type { DeclaredManifest } from "./declared-manifest.ts";
+import type { AgentHistory } from "./history.ts";
 import type { JsonObject } from "./json.ts";
 import { isSame } from "./manifest-diff.ts";
 import type { AgentOutput } from "./output.ts";
@@ -36,7 +37,7 @@ export function restoreAgent(agent: Agent<unknown>, declared: DeclaredManifest, 
   const pool = [...plugins.tools, ...agent.tools];
   const tools = declared.tools.flatMap((spec) => restoreTool(spec, pool, missing));
   const keys = [...plugins.keys, ...agent.stateKeys];
-  const { output: _output, ...rest } = agent;
+  const { output: _output, history: _history, ...rest } = agent;
   return {
     agent: {
       ...rest,
@@ -46,6 +47,7 @@ export function restoreAgent(agent: Agent<unknown>, declared: DeclaredManifest, 
       plugins: plugins.used,
       stateKeys: (declared.state ?? []).flatMap(({ name }) => restoreKey(name, keys, missing)),
       ...restoreOutput(agent, declared, schemaOf),
+      ...restoreHistory(agent, declared, missing),
       budget: declared.budget,
       sinks: declared.sinks ?? [],
     },
@@ -110,6 +112,22 @@ function restorePlugins(agent: Agent<unknown>, declared: DeclaredManifest, missi
     }
   }
   return { used, tools, keys };
+}
+
+function restoreHistory(
+  { history }: Agent<unknown>,
+  { history: spec }: DeclaredManifest,
+  missing: string[],
+): { readonly history?: AgentHistory } {
+  if (!spec) return {};
+  const wanted = spec.compact?.model;
+  if (!wanted) return { history: { spec } };
+  const found = history?.summariser;
+  if (found && found.description.provider === wanted.provider && found.description.model === wanted.model) {
+    return { history: { spec, summariser: found } };
+  }
+  missing.push(`model ${wanted.provider}/${wanted.model}, which summarises`);
+  return { history: { spec } };
 }
 
 /** A schema is data: where the code has another one by now, the stored one is checked as JSON Schema. */

@@ -3,8 +3,9 @@
  * cannot differ between them. An ordinary commit changes none.
  */
 import { contentIn } from "./cites.ts";
-import type { EntryBody, Settled, TicketDecided } from "./entry.ts";
+import type { ContextProjected, EntryBody, Settled, TicketDecided } from "./entry.ts";
 import { HoldfastError } from "./errors.ts";
+import { markKey, markVersion } from "./history.ts";
 import type { InputId } from "./ids.ts";
 import type { JsonValue } from "./json.ts";
 import type { RunStatus } from "./run.ts";
@@ -76,8 +77,14 @@ function slotsIn(entries: readonly EntryBody[]): readonly StateSlot[] {
   const slots = new Map<string, StateSlot>();
   for (const entry of entries) {
     if (entry.type === "state-changed" && entry.scope === "thread") slots.set(entry.key, slotIn(entry));
+    if (entry.type === "context-projected") slots.set(markKey, markSlot(entry));
   }
   return [...slots.values()];
+}
+
+/** The thread keeps its newest mark: the next run begins where this one's calls do. */
+function markSlot({ mark }: ContextProjected): StateSlot {
+  return { key: markKey, version: markVersion, value: mark as unknown as JsonValue };
 }
 
 /** A store cannot merge: it would have to know what the thread holds, and every store would have to know it alike. */

@@ -1,7 +1,7 @@
 /** RunState: the fold of a run's journal. It holds only what is open; nothing in it grows with steps. */
 import type { PolicyRef } from "./command.ts";
 import type { EffectIntended, RunCreated, Settled, Verdict } from "./entry.ts";
-import type { CallId, EffectId } from "./ids.ts";
+import type { CallId, EffectId, MessageId } from "./ids.ts";
 import type { JsonValue } from "./json.ts";
 import type { Ledger } from "./ledger.ts";
 import type { CallInput, CallResult, Message, Part } from "./message.ts";
@@ -12,7 +12,7 @@ import type { Slots } from "./state-slots.ts";
 import type { Decision, TicketRecord } from "./ticket.ts";
 
 /** Changes whenever the shape or meaning below changes: older snapshots are then folded anew. */
-export const foldVersion = 6;
+export const foldVersion = 7;
 
 export interface RunState {
   /** run-created without its message bodies. */
@@ -34,6 +34,8 @@ export interface RunState {
   readonly lastOutput?: number;
   readonly stepsEnded: number;
   readonly usage: RunUsage;
+  /** Summaries begun so far, and the newest. */
+  readonly compaction?: CompactionState;
   /** Only of a run with a budget of tokens or money. */
   readonly ledger?: Ledger;
   readonly step?: StepState;
@@ -102,6 +104,15 @@ export interface EffectState {
   readonly last?: Settled;
   /** Of a reply that broke off: what the next attempt goes on from. */
   readonly kept?: readonly Part[];
+}
+
+export interface CompactionState {
+  readonly generation: number;
+  readonly effect: EffectState;
+  /** The last message that it stands for. */
+  readonly upTo: MessageId;
+  /** After a failure: not before the run has appended so many messages. */
+  readonly notBefore?: number;
 }
 
 export type OpenAttempt = Pick<EffectIntended, "attempt" | "key" | "startBy" | "timeoutMs"> & {

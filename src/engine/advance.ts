@@ -8,6 +8,7 @@ import type { StepState } from "../domain/run-state.ts";
 import { engine } from "../domain/ticket.ts";
 import { advanceCalls, concludeCalls } from "./advance-calls.ts";
 import { hasGivenUp, judgeOutput, withoutOutput } from "./check-output.ts";
+import { closeLostCompaction } from "./compact.ts";
 import { act, type Draft, resume, wakeBy } from "./draft.ts";
 import { type Ending, urgentEnd } from "./finish.ts";
 import { intendModel, isHeld } from "./intend.ts";
@@ -20,6 +21,7 @@ import { appendResult } from "./take-fact.ts";
 export function advance(draft: Draft): Ending | undefined {
   if (draft.state.tickets.some((ticket) => ticket.kind === "quarantined")) return undefined;
   settleTimers(draft);
+  closeLostCompaction(draft);
   if (draft.state.cancel) return urgentEnd(draft); // what counts when nobody answers may be the end
   if (!hearDecisions(draft)) return undefined;
   const { step, plugins } = draft.state;

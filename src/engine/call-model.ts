@@ -19,6 +19,7 @@ export async function callModel(call: ModelCall): Promise<ModelOutcome> {
   if (stage.clock.monotonic() >= order.beginBy) return { kind: "not-made" };
   const request = requestFor(call);
   if (request instanceof HoldfastError) return modelFailure(request);
+  stage.calibration.saw(request.instructions);
   show(call, { type: "message-begun", text: "" });
   const outcome = await attempt(call, request);
   const failed = outcome.kind === "failed" ? { error: outcome.error } : {};

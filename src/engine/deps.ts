@@ -2,6 +2,7 @@
 
 import type { Candidate } from "../domain/candidate.ts";
 import type { DeclaredManifest } from "../domain/declared-manifest.ts";
+import type { HistorySpec } from "../domain/history.ts";
 import type { Fingerprint, RunId, Scope } from "../domain/ids.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { OutputReport, OutputSpec } from "../domain/output.ts";
@@ -30,6 +31,12 @@ export interface BoundAgent {
   /** Absent when the answer is text. */
   readonly output?: BoundOutput;
   readonly instructions: (context: JsonValue | undefined) => string;
+  /** They, where they are the same for every run. */
+  readonly written?: string;
+  /** How much of the conversation its calls send. */
+  readonly history: HistorySpec;
+  /** Who summarises, where that is not its own model. */
+  readonly summariser?: Model;
 }
 
 export interface BoundOutput {

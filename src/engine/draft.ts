@@ -2,6 +2,8 @@
 import { apply } from "../domain/apply.ts";
 import type { DeclaredManifest } from "../domain/declared-manifest.ts";
 import type { EntryBody } from "../domain/entry.ts";
+import type { Candidates, Room } from "../domain/fit-context.ts";
+import type { CompactSpec } from "../domain/history.ts";
 import type { CallId, EffectId, Fingerprint } from "../domain/ids.ts";
 import type { CallResult } from "../domain/message.ts";
 import type { ModelDescription } from "../domain/model.ts";
@@ -50,8 +52,13 @@ export interface Circumstances {
   /** Moments of which nothing had to be written. */
   readonly quiet: ReadonlySet<string>;
   readonly model: ModelDescription;
-  /** About how many tokens the next model call sends, with what these entries add. */
-  readonly estimate: (pending: readonly EntryBody[]) => number;
+  /** What the next model call may send, with what these entries add. */
+  readonly candidates: (pending: readonly EntryBody[]) => Candidates;
+  /** How much of it fits. */
+  readonly room: (state: RunState) => Room;
+  /** How what is old is summarised, and by whom; undefined where it is left out. */
+  readonly compacts: CompactSpec | undefined;
+  readonly summariser: ModelDescription;
   /** Absent when the answer is text. */
   readonly output: OutputSpec | undefined;
   readonly keys: ReadonlyMap<string, StateKeyFacts>;

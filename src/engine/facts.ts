@@ -2,7 +2,7 @@
 import type { EffectId } from "../domain/ids.ts";
 import type { RunState } from "../domain/run-state.ts";
 import { put } from "./ask.ts";
-import { performModel, performReconcile, performTool } from "./perform.ts";
+import { performCompaction, performModel, performReconcile, performTool } from "./perform.ts";
 import type { Stage, Standing } from "./stage.ts";
 import { isAwaitable } from "./whenever.ts";
 import { type EffectOrder, type Fact, orderId, type PreparedFact, type Question } from "./work.ts";
@@ -85,6 +85,8 @@ async function perform(
   switch (order.kind) {
     case "model":
       return performModel({ order, ...by }, queue.stage);
+    case "compaction":
+      return performCompaction({ order, ...by }, queue.stage);
     case "tool":
       return performTool({ order, ...by }, queue.stage);
     case "reconcile":

@@ -12,6 +12,7 @@ import type { Outcome } from "../domain/run.ts";
 import type { CallState, EffectState } from "../domain/run-state.ts";
 import { type ClosedWhy, type EngineDecision, engine } from "../domain/ticket.ts";
 import { wasRun } from "./advance-calls.ts";
+import { giveUpCompaction } from "./compact.ts";
 import { type Draft, emit, wakeBy } from "./draft.ts";
 import { appendResult } from "./take-fact.ts";
 import { withhold } from "./withhold.ts";
@@ -42,6 +43,7 @@ export function urgentEnd(draft: Draft): Ending | undefined {
 export function finish(draft: Draft, ending: Ending): void {
   if (stopEffects(draft, ending)) return;
   closeModel(draft);
+  giveUpCompaction(draft);
   withhold(
     draft,
     ending.outcome.kind === "blocked" ? ending.outcome.reason : "the run ended before it was let through",
@@ -86,8 +88,8 @@ function leftUnread({ state, at }: Draft, { kind }: Outcome): Pick<RunEnded, "su
 }
 
 function openEffects(draft: Draft): readonly EffectState[] {
-  const { step } = draft.state;
-  const effects = [step?.model, ...(step?.calls.map((call) => call.effect) ?? [])];
+  const { step, compaction } = draft.state;
+  const effects = [step?.model, compaction?.effect, ...(step?.calls.map((call) => call.effect) ?? [])];
   return effects.filter((effect) => effect?.open !== undefined) as EffectState[];
 }
 

@@ -5,6 +5,7 @@ import type { Outcome } from "../domain/run.ts";
 import type { CallState, EffectState, RunState, StepState } from "../domain/run-state.ts";
 import type { ToolSpec } from "../domain/tool.ts";
 import { act, type Draft, resume, wakeBy } from "./draft.ts";
+import { fitWindow } from "./fit-window.ts";
 import { pass } from "./moments.ts";
 import { isOutcome, reserve } from "./reserve.ts";
 import { appendResult } from "./take-fact.ts";
@@ -12,12 +13,14 @@ import { appendResult } from "./take-fact.ts";
 /** How long to wait for a renewal when the lease is too near its end to begin anything. */
 const renewalWaitMs = 50;
 
-/** An outcome when the call cannot be paid for. */
+/** An outcome when the call cannot be paid for, or does not fit. */
 export function intendModel(draft: Draft, step: StepState): Outcome | undefined {
   if (!mayBegin(draft)) return undefined;
   const isFirst = step.model.attempt === 0;
   if (isFirst && !(pass(draft, "context-ready") && pass(draft, "before-model"))) return undefined;
   if (draft.state.plugins.stop || isHeld(draft.state)) return undefined;
+  const fitted = fitWindow(draft);
+  if (fitted !== "ready") return fitted === "waiting" ? undefined : fitted;
   const held = reserve(draft);
   if (isOutcome(held)) return held;
   const { limits, startBy } = draft.at;

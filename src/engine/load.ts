@@ -2,8 +2,9 @@
 import { fold, foldAll } from "../domain/apply.ts";
 import type { Entry, InputReceived, RunCreated } from "../domain/entry.ts";
 import { HoldfastError } from "../domain/errors.ts";
+import { type HistoryMark, markKey } from "../domain/history.ts";
 import { foldVersion, type RunState } from "../domain/run-state.ts";
-import { type Slots, slotOf } from "../domain/state-slots.ts";
+import { type Slots, slotNamed, slotOf } from "../domain/state-slots.ts";
 import type { RunKey, Store } from "../ports/store.ts";
 import type { ThreadKey } from "../ports/thread-store.ts";
 import { openTranscript, type Transcript } from "./transcript.ts";
@@ -26,6 +27,8 @@ export async function loadRest(
   deps: {
     readonly store: Store;
     readonly window: number;
+    /** Messages that the thread held when the run was claimed. */
+    readonly threadPosition: number;
     /** The agent has state keys of the thread. */
     readonly readsThread: boolean;
   },
@@ -33,11 +36,22 @@ export async function loadRest(
   const { store } = deps;
   const { state, snapshotSeq } = found;
   const [created] = await store.readRun({ ...key, after: 0, limit: 1 });
-  const messages = await store.readThread({ scope: key.scope, thread: key.thread, limit: deps.window });
+  const limit = deps.window + 1;
+  const messages = await store.readThread({ scope: key.scope, thread: key.thread, limit });
   const { input } = created as Entry & RunCreated;
-  const transcript = openTranscript({ messages, input, limit: deps.window });
+  const isBegun = state.startedAt !== undefined;
+  const isFirst = !isBegun && deps.threadPosition === 0; // then no mark was ever written
+  const threadBase = isFirst && !deps.readsThread ? {} : await readThreadState(key, store);
+  const transcript = openTranscript({
+    run: key.run,
+    messages,
+    input,
+    isBegun,
+    length: isBegun ? state.position + state.appended : deps.threadPosition,
+    mark: slotNamed(threadBase, markKey)?.value as unknown as HistoryMark | undefined,
+    mayHaveMore: messages.length === limit,
+  });
   for (const pending of state.inbox) transcript.take(await entryAt(key, pending.seq, store));
-  const threadBase = deps.readsThread ? await readThreadState(key, store) : {};
   return { state, transcript, threadBase, snapshotSeq };
 }
 

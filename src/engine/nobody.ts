@@ -1,5 +1,6 @@
 /** Stands for an agent whose code is not here: nothing of it is ever called (D8). */
 import { HoldfastError } from "../domain/errors.ts";
+import { defaultHistory } from "../domain/history.ts";
 import type { BoundAgent } from "./deps.ts";
 
 export function nobody(name: string): BoundAgent {
@@ -13,5 +14,6 @@ export function nobody(name: string): BoundAgent {
     plugins: { keys: new Map(), context: [], open: () => [] },
     shown: [],
     instructions: refuse,
+    history: defaultHistory,
   };
 }

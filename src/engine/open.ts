@@ -9,6 +9,7 @@ import type { RunState } from "../domain/run-state.ts";
 import { stateProblems } from "../domain/state-space.ts";
 import type { HeldClaim } from "../ports/dispatcher.ts";
 import type { OpenPlugin } from "../ports/plugin-runner.ts";
+import { openCalibration } from "./calibration.ts";
 import type { Binding, BoundAgent, EngineDeps } from "./deps.ts";
 import { openFacts } from "./facts.ts";
 import { openFileCache } from "./file-cache.ts";
@@ -32,6 +33,7 @@ export async function openRun(held: HeldClaim, deps: EngineDeps, late: (fact: Fa
     ...deps,
     boundAgent,
     transcript,
+    calibration: openCalibration({ agent: boundAgent, transcript, window: deps.limits.window }),
     threadBase,
     pluginRun,
     plugins: opened.plugins,
@@ -63,7 +65,8 @@ async function bindAndLoad(held: HeldClaim, deps: EngineDeps): Promise<{ binding
   const found = await loadState(claim, store);
   const binding = await bindRun(found.state, { store, bind: deps.bind, signal: held.lost });
   const readsThread = [...binding.agent.plugins.keys.values()].some(({ scope }) => scope === "thread");
-  return { binding, loaded: await loadRest(claim, found, { store, window: limits.window, readsThread }) };
+  const around = { store, window: limits.window, threadPosition: claim.threadPosition, readsThread };
+  return { binding, loaded: await loadRest(claim, found, around) };
 }
 
 type BindDeps = Pick<EngineDeps, "store" | "bind"> & { readonly signal: AbortSignal };

@@ -5,7 +5,8 @@ import { callModel, modelFailure } from "./call-model.ts";
 import { type Ended, refusedEnd, shelved } from "./ended.ts";
 import { brokenEnd, reconcileLost, runTool } from "./run-tools.ts";
 import type { Stage } from "./stage.ts";
-import type { Fact, ModelOrder, PreparedFact, ReconcileOrder, ToolOrder } from "./work.ts";
+import { summarise } from "./summarise.ts";
+import type { CompactionOrder, Fact, ModelOrder, PreparedFact, ReconcileOrder, ToolOrder } from "./work.ts";
 
 /** An order together with the state it was decided on and the way to abort it. */
 export interface Performance<Wanted> {
@@ -17,6 +18,12 @@ export interface Performance<Wanted> {
 export async function performModel(what: Performance<ModelOrder>, stage: Stage): Promise<Fact> {
   const { effect, attempt } = what.order;
   const outcome = await callModel({ ...what, stage }).catch(modelFailure);
+  return { kind: "model-settled", effect, attempt, outcome };
+}
+
+export async function performCompaction(what: Performance<CompactionOrder>, stage: Stage): Promise<Fact> {
+  const { effect, attempt } = what.order;
+  const outcome = await summarise(what, stage).catch(modelFailure);
   return { kind: "model-settled", effect, attempt, outcome };
 }
 

@@ -1,6 +1,8 @@
 /** What a model call may use up, held before it is made: the estimated input, and as long an answer as can be paid for. */
 import type { EffectIntended } from "../domain/entry.ts";
+import { estimated } from "../domain/fit-context.ts";
 import { affordableOutput, emptyLedger, isMetered, leftOf, mostCost, usdOf } from "../domain/ledger.ts";
+import type { ModelPrices } from "../domain/model.ts";
 import type { Outcome } from "../domain/run.ts";
 import type { Draft } from "./draft.ts";
 
@@ -14,12 +16,34 @@ export function reserve(draft: Draft): Held | Outcome | undefined {
   const { budget } = draft.state.created;
   if (!isMetered(budget)) return undefined;
   const { prices, maxOutputTokens = longestAnswer } = draft.at.model;
-  const ledger = draft.state.ledger ?? emptyLedger;
-  const left = leftOf(budget, ledger);
-  const inputTokens = Math.max(draft.at.estimate(draft.entries), ledger.lastInput ?? 0) + keptTokens(draft);
+  const { lastInput = 0 } = draft.state.ledger ?? emptyLedger;
+  const inputTokens = Math.max(estimateOf(draft), lastInput) + keptTokens(draft);
+  const held = holdOf(draft, { inputTokens, maxOutputTokens, prices });
+  return held ?? { kind: "stopped", code: "budget", detail: spentText(draft) };
+}
+
+/** Rather too much than too little: what is not used is given back. No call sends more than fits. */
+function estimateOf({ at, state, entries }: Draft): number {
+  const room = at.room(state);
+  return Math.min(estimated(at.candidates(entries), { ...room, ratio: Math.max(1, room.ratio) }), room.tokens);
+}
+
+interface Wanted {
+  readonly inputTokens: number;
+  readonly maxOutputTokens: number;
+  readonly prices?: ModelPrices | undefined;
+}
+
+function holdOf({ state }: Draft, { inputTokens, maxOutputTokens, prices }: Wanted): Held | undefined {
+  const left = leftOf(state.created.budget, state.ledger ?? emptyLedger);
   const outputTokens = Math.min(maxOutputTokens, affordableOutput(left, inputTokens, prices));
-  if (outputTokens < 1) return { kind: "stopped", code: "budget", detail: spentText(draft) };
-  return { ...mostCost({ inputTokens, outputTokens }, prices), outputTokens };
+  return outputTokens < 1 ? undefined : { ...mostCost({ inputTokens, outputTokens }, prices), outputTokens };
+}
+
+/** The same for a summary: undefined where nothing is metered. */
+export function holdFor(draft: Draft, wanted: Omit<Wanted, "prices">): Held | "unpaid" | undefined {
+  if (!isMetered(draft.state.created.budget)) return undefined;
+  return holdOf(draft, { ...wanted, prices: draft.at.summariser.prices }) ?? "unpaid";
 }
 
 export function isOutcome(held: Held | Outcome | undefined): held is Outcome {

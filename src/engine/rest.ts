@@ -66,8 +66,9 @@ function wait(draft: Draft): void {
 
 export function isBusy(draft: Draft): boolean {
   if (draft.start.length > 0) return true;
-  const { step } = draft.state;
+  const { step, compaction } = draft.state;
   const mine = draft.at.epoch;
+  if (compaction?.effect.open?.epoch === mine) return true;
   return step?.model.open?.epoch === mine || (step?.calls.some((call) => call.effect?.open?.epoch === mine) ?? false);
 }
 

@@ -8,7 +8,6 @@ import type { OpenPlugin } from "../ports/plugin-runner.ts";
 import type { Claim } from "../ports/store.ts";
 import type { Binding, BoundAgent, EngineDeps } from "./deps.ts";
 import type { Circumstances } from "./draft.ts";
-import { estimateInput } from "./estimate.ts";
 import type { Facts } from "./facts.ts";
 import type { Loaded } from "./load.ts";
 import type { Stage } from "./stage.ts";
@@ -62,7 +61,10 @@ export function circumstances(running: Running): Circumstances {
     quiet: running.quiet,
     output: running.boundAgent.output?.spec,
     model: running.boundAgent.model.description,
-    estimate: (pending) => estimateInput(running.boundAgent, running.loaded.transcript.fixed(pending)()),
+    candidates: running.loaded.transcript.candidates,
+    room: (state) => running.stage.calibration.room(state, running.boundAgent.model.description),
+    compacts: running.boundAgent.history.compact,
+    summariser: (running.boundAgent.summariser ?? running.boundAgent.model).description,
     keys: running.boundAgent.plugins.keys,
     threadBase: running.loaded.threadBase,
     threadPosition: claim.threadPosition,
@@ -81,5 +83,8 @@ function isHooked({ stage, boundAgent }: Running, phase: Phase): boolean {
 export function takeEntries(running: Running, entries: readonly Entry[]): void {
   const fresh = entries.filter((entry) => entry.seq > running.state.seq);
   running.state = fold(running.state, fresh);
-  for (const entry of fresh) running.loaded.transcript.take(entry);
+  for (const entry of fresh) {
+    running.stage.calibration.take(entry, running.state);
+    running.loaded.transcript.take(entry);
+  }
 }

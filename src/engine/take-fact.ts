@@ -2,12 +2,14 @@
 import { errorResult } from "../domain/apply-call.ts";
 import { isFinal } from "../domain/candidate.ts";
 import type { EntryBody, Settled, Verdict } from "../domain/entry.ts";
+import type { ErrorRecord } from "../domain/errors.ts";
 import { type EffectId, replyId, resultId } from "../domain/ids.ts";
 import { costOf, isMetered } from "../domain/ledger.ts";
 import type { CallResult, Message } from "../domain/message.ts";
 import type { AnsweredBy } from "../domain/model.ts";
 import type { CallState } from "../domain/run-state.ts";
 import { takeReport } from "./check-output.ts";
+import { takeCompaction } from "./compact.ts";
 import { act, type Draft, emit } from "./draft.ts";
 import { isMet, takeRan } from "./moments.ts";
 import { isTruncated, joined, mayGoOn } from "./recover-reply.ts";
@@ -37,14 +39,17 @@ type OpenFact = Extract<Fact, { effect: unknown }>;
 
 /** D2. */
 export function isOpen(draft: Pick<Draft, "state">, fact: Pick<OpenFact, "effect" | "attempt">): boolean {
-  const { step } = draft.state;
-  const effects = [step?.model, ...(step?.calls.map((call) => call.effect) ?? [])];
+  const { step, compaction } = draft.state;
+  const effects = [step?.model, compaction?.effect, ...(step?.calls.map((call) => call.effect) ?? [])];
   return effects.some((effect) => effect?.id === fact.effect && effect.open?.attempt === fact.attempt);
 }
 
 function takeModel(draft: Draft, fact: ModelFact): void {
   if (!isOpen(draft, fact)) return;
   const { effect, attempt, outcome } = fact;
+  if (effect === draft.state.compaction?.effect.id) {
+    return takeCompaction(draft, outcome, outcome.kind === "reply" ? spendingOf(draft, outcome, "summary") : {});
+  }
   switch (outcome.kind) {
     case "reply":
       return takeReply(draft, fact, outcome);
@@ -66,13 +71,22 @@ function takeFailure(draft: Draft, fact: ModelFact, outcome: Extract<ModelOutcom
   const { error, retry, kept, retryAfterMs: afterMs, begun } = outcome;
   const { failures = 0, kept: before } = draft.state.step?.model ?? {};
   const { deadlineAt } = draft.state.created;
-  const again = retryAt({ retry, failures: failures + 1, effect, afterMs, deadlineAt }, draft.at);
+  const again = isTooLong(error, failures)
+    ? draft.at.now // it is cut, and then it may fit
+    : retryAt({ retry, failures: failures + 1, effect, afterMs, deadlineAt }, draft.at);
   const more = {
     ...(again === undefined ? {} : { retryAt: again }),
     ...(begun ? { begun: true as const } : {}),
     ...(kept && again !== undefined ? { kept: joined(before, kept) } : {}),
   };
   act(draft, { type: "effect-settled", effect, attempt, result: { kind: "failed", error, retry, ...more } });
+}
+
+/** How often a call that a provider finds too long is cut and made again: to an eighth. */
+const cuts = 3;
+
+function isTooLong({ code }: ErrorRecord, failures: number): boolean {
+  return code === "model-context-overflow" && failures < cuts;
 }
 
 /** As often as a call may be tried at all, and while it can be paid for: else what has come is the answer. */
@@ -119,8 +133,10 @@ function takeReply(draft: Draft, fact: ModelFact, reply: Replied): void {
 function spendingOf(
   draft: Draft,
   { usage, answeredBy }: Replied,
+  of: "step" | "summary" = "step",
 ): Pick<Extract<Settled, { kind: "done" }>, "usage" | "cost" | "answeredBy"> {
-  const { prices = draft.at.model.prices, ...names } = answeredBy ?? {};
+  const own = of === "summary" ? draft.at.summariser : draft.at.model;
+  const { prices = own.prices, ...names } = answeredBy ?? {};
   const isPaid = usage && isMetered(draft.state.created.budget);
   return {
     ...(usage ? { usage } : {}),

@@ -2,7 +2,7 @@
 import type { SetState } from "../domain/command.ts";
 import type { FinishReason, Settled, Verdict } from "../domain/entry.ts";
 import type { ErrorRecord, RetryClass } from "../domain/errors.ts";
-import type { CallId, EffectId } from "../domain/ids.ts";
+import type { CallId, EffectId, MessageId } from "../domain/ids.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { CallResult, Part } from "../domain/message.ts";
 import type { PricedAnswerer } from "../domain/model.ts";
@@ -89,6 +89,13 @@ export interface ModelOrder extends AttemptOrder {
   readonly maxOutputTokens?: number;
 }
 
+/** What is old is to be summarised, up to this message. */
+export interface CompactionOrder extends AttemptOrder {
+  readonly kind: "compaction";
+  readonly upTo: MessageId;
+  readonly maxOutputTokens: number;
+}
+
 export interface ToolOrder extends AttemptOrder {
   readonly kind: "tool";
   readonly call: CallId;
@@ -142,7 +149,7 @@ export interface CheckOrder {
 
 /** What may be done at once, before anything is written: it begins no effect. */
 export type Question = JudgeOrder | PhaseOrder | CheckOrder;
-export type EffectOrder = ModelOrder | ToolOrder | ReconcileOrder;
+export type EffectOrder = ModelOrder | CompactionOrder | ToolOrder | ReconcileOrder;
 export type Order = EffectOrder | Question;
 
 export function isQuestion(order: Order): order is Question {

@@ -5,6 +5,7 @@ import { checkCandidate } from "../domain/candidate.ts";
 import type { DeclaredManifest } from "../domain/declared-manifest.ts";
 import type { Verdict } from "../domain/entry.ts";
 import { ToolFailure } from "../domain/errors.ts";
+import { defaultHistory } from "../domain/history.ts";
 import { carries, type JsonValue, messageOf, shortened } from "../domain/json.ts";
 import { declare, declaredTools } from "../domain/manifest.ts";
 import type { AgentOutput } from "../domain/output.ts";
@@ -48,7 +49,7 @@ export function bindAgent(agent: Agent<unknown>): AgentCode {
 }
 
 function boundParts(agent: Agent<unknown>): BoundAgent {
-  const { instructions, output } = agent;
+  const { instructions, output, history } = agent;
   return {
     name: agent.name,
     model: agent.model as Model,
@@ -57,6 +58,9 @@ function boundParts(agent: Agent<unknown>): BoundAgent {
     ...(output ? { output: boundOutput(output) } : {}),
     shown: declaredTools(agent).map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
     instructions: typeof instructions === "function" ? instructions : () => instructions,
+    ...(typeof instructions === "string" ? { written: instructions } : {}),
+    history: history?.spec ?? defaultHistory,
+    ...(history?.summariser ? { summariser: history.summariser as Model } : {}),
   };
 }
 

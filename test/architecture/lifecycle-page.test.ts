@@ -53,6 +53,7 @@ const entryTypes = keys<EntryType>({
   "run-ended": 1,
   "step-started": 1,
   "step-ended": 1,
+  "context-projected": 1,
   "effect-intended": 1,
   "effect-settled": 1,
   "call-gated": 1,

@@ -92,7 +92,7 @@ test.each<[string, ScriptedAnswer, object]>([
   ],
 ])("an attempt that fails %s", async (_what, failure, end) => {
   // Enough for one whole answer, not for two.
-  const one = spender([{ attempts: [failure, "done"] }], { tokens: 1_500 }, { maxOutputTokens: 900 });
+  const one = spender([{ attempts: [failure, "done"] }], { tokens: 1_000 }, { maxOutputTokens: 900 });
   await using t = await testRuntime({ agents: [one] });
   const run = await t.runtime.start(one, "go");
   await t.advance("1s");

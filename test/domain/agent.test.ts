@@ -90,7 +90,7 @@ test.each(wrong)("%s: %o is refused by name", (name, value, problem) => {
 test.each(["delegates", "temperature"])("what is not built is refused: %s", (name) => {
   const { problems } = refusalOf({ ...good, [name]: {} });
   expect(problems).toEqual([
-    `${name}: unknown option; known are name, version, onUpgrade, model, instructions, tools, context, output, outputMode, repairs, onInvalid, policy, plugins, budget, sinks`,
+    `${name}: unknown option; known are name, version, onUpgrade, model, instructions, tools, context, output, outputMode, repairs, onInvalid, history, policy, plugins, budget, sinks`,
   ]);
 });
 

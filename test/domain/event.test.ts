@@ -29,6 +29,7 @@ const table: Record<EntryType, readonly [EntryBody, object]> = {
   ],
   "step-started": [j.stepStarted(), { type: "step-started", step: 1 }],
   "step-ended": [j.stepEnded(), { type: "step-ended", step: 1 }],
+  "context-projected": [j.projected(), j.projected()],
   "effect-intended": [j.toolIntended(), intended],
   "effect-settled": [j.toolSettled(), settled],
   "call-gated": [j.callGated(), { type: "call-gated", call: "run-1.1.0", verdict: { kind: "allow" } }],

@@ -1,7 +1,7 @@
 /** Small builders of entries, so that a test shows only what it is about. */
 import type { Command, GivenCommand } from "../../src/domain/command.ts";
 import type { DeclaredManifest } from "../../src/domain/declared-manifest.ts";
-import type { Entry, EntryBody, RunCreated, Settled, Verdict } from "../../src/domain/entry.ts";
+import type { ContextProjected, Entry, EntryBody, RunCreated, Settled, Verdict } from "../../src/domain/entry.ts";
 import type {
   CallId,
   Fingerprint,
@@ -191,6 +191,12 @@ export function question(generation = 1): TicketRecord {
 export function amended(to: string, from: Fingerprint = "f-1" as Fingerprint): EntryBody {
   const declared = { agent: identity.agent } as DeclaredManifest;
   return { type: "manifest-amended", from, fingerprint: to as Fingerprint, declared, changed: ["refund"] };
+}
+
+export function projected(step = 1): ContextProjected {
+  const mark = { from: "m-2" as MessageId, before: 1, shortened: [], ratio: 1 };
+  const decisions = [{ message: "m-1" as MessageId, reason: "left-out" as const }];
+  return { type: "context-projected", step, mark, decisions, tokens: 10, limit: 100 };
 }
 
 export function opened(record: TicketRecord = ticket()): EntryBody {

@@ -1,7 +1,7 @@
 /** Legal journals from a list of numbers: at each place the facts that may come next are listed, and a number picks one. */
 import { apply, birth } from "../../src/domain/apply.ts";
 import type { EffectSettled, Entry, EntryBody, RunCreated, Settled } from "../../src/domain/entry.ts";
-import { toolEffectId } from "../../src/domain/ids.ts";
+import { compactionId, type MessageId, toolEffectId } from "../../src/domain/ids.ts";
 import type { CallResult } from "../../src/domain/message.ts";
 import type { CallState, RunState, StepState } from "../../src/domain/run-state.ts";
 import type { Decision, DecisionKind, TicketKind, TicketRecord } from "../../src/domain/ticket.ts";
@@ -33,10 +33,31 @@ function nextFacts(state: RunState, choice: number): EntryBody[] {
   if (choice % 8 === 1) return pluginFacts(state);
   if (choice % 16 === 2 && state.step && !state.step.report) return reports(state.step.step);
   if (choice % 32 === 6) return [j.amended(`print-${state.seq}`, state.manifest.fingerprint)];
+  if (choice % 32 === 14 && state.step) return compactions(state, state.step);
   const works = work(state);
   if (choice % 4 !== 0 && works.length > 0) return works;
   const waits = state.tickets.length > 0 ? [j.runWaiting(...state.tickets)] : [];
   return [...works, ...facts, ...runTickets(state), ...waits, ...ends(state)];
+}
+
+function compactions({ compaction, created }: RunState, { step }: StepState): EntryBody[] {
+  if (compaction?.effect.open) {
+    const { id, open } = compaction.effect;
+    const kinds: Settled[] = [{ kind: "done", finish: "stop" }, { kind: "lost" }, { kind: "aborted" }];
+    const failed: Settled = { kind: "failed", error: { code: "model-failed", message: "no" }, retry: "later" };
+    return [...kinds, failed].map((result) => ({ type: "effect-settled", effect: id, attempt: open.attempt, result }));
+  }
+  const effect = compactionId(created.identity.run, (compaction?.generation ?? 0) + 1);
+  const attempt = {
+    effect,
+    kind: "compaction",
+    step,
+    attempt: 1,
+    key: effect,
+    startBy: 9_000,
+    timeoutMs: 100,
+  } as const;
+  return [{ type: "effect-intended", ...attempt, upTo: "m-1" as MessageId }, j.projected(step)];
 }
 
 function reports(step: number): EntryBody[] {

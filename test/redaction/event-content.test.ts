@@ -74,6 +74,15 @@ const examples: Examples = {
   "run-ended": outcomes().map((outcome) => ({ type: "run-ended", identity: j.identity, outcome, answer: 4 })),
   "step-started": [{ type: "step-started", step }],
   "step-ended": [{ type: "step-ended", step }],
+  "context-projected": [
+    {
+      ...j.projected(),
+      mark: {
+        ...j.projected().mark,
+        summary: { id: says().id, text: canary, of: { from: says().id, to: says().id, messages: 1 } },
+      },
+    },
+  ],
   "effect-intended": [{ type: "effect-intended", effect, kind: "tool", call: j.call(), attempt: 1 }],
   "effect-settled": (
     [

@@ -1,10 +1,14 @@
 import { expect, test } from "vitest";
 import { foldAll } from "../../src/domain/apply.ts";
+import { defaultHistory } from "../../src/domain/history.ts";
+import type { RunId } from "../../src/domain/ids.ts";
 import { decide } from "../../src/engine/decide.ts";
 import type { Circumstances } from "../../src/engine/draft.ts";
 import { defaultLimits } from "../../src/engine/limits.ts";
 import { nodeHash } from "../../src/platform/node-hash.ts";
 import { created } from "../domain/journal.ts";
+
+const nothingSent = { messages: [], pinned: [], input: [], length: 0, tokens: 0 };
 
 const at: Circumstances = {
   ...{
@@ -29,7 +33,10 @@ const at: Circumstances = {
     quiet: new Set<string>(),
     output: undefined,
     model: { provider: "none", model: "none" },
-    estimate: () => 0,
+    candidates: () => ({ ...nothingSent, run: "run-1" as RunId, mark: undefined, isCut: false }),
+    room: () => ({ tokens: 100, messages: 10, fixed: 0, ratio: 1, history: defaultHistory }),
+    compacts: undefined,
+    summariser: { provider: "none", model: "none" },
     keys: new Map(),
     threadBase: {},
     spec: () => undefined,

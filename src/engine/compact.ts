@@ -1,0 +1,189 @@
+/**
+ * Compaction: a model summarises what is old, and the summary is sent in its place. An effect like any other, beside the
+ * steps of the run; what was said stays in the thread, untouched.
+ *
+ * C1 One at a time, and only where it saves as much as was asked for, by the estimate before and by the summary itself.
+ * C2 It ends before a message that is no result: no result is parted from its call.
+ * C3 A step waits for it only where it would not fit otherwise, or where the run has just begun: every run that finds its
+ *    thread too long gets through to a summary, however short it is.
+ * C4 A summary names what it stands for and the summary that it took in. It counts from the commit that settles it, or never.
+ * C5 One that fails costs the run nothing but room: what does not fit is left out then.
+ */
+import type { Settled } from "../domain/entry.ts";
+import {
+  beginAt,
+  type Candidates,
+  decisionsOn,
+  estimated,
+  isFull,
+  marked,
+  presentFrom,
+  type Room,
+  recentFrom,
+} from "../domain/fit-context.ts";
+import type { CompactSpec, Summary } from "../domain/history.ts";
+import { compactionId, type MessageId } from "../domain/ids.ts";
+import { sumOf, tokensIn } from "../domain/measure.ts";
+import type { Part } from "../domain/message.ts";
+import { act, type Draft, emit } from "./draft.ts";
+import { holdFor } from "./reserve.ts";
+import type { ModelOutcome } from "./work.ts";
+
+/** C3. Called when a model call is about to be intended. */
+export function compact(draft: Draft): "waiting" | "going-on" {
+  const spec = draft.at.compacts;
+  if (!spec) return "going-on";
+  const candidates = draft.at.candidates(draft.entries);
+  const room = draft.at.room(draft.state);
+  if (!draft.state.compaction?.effect.open) begin(draft, { spec, candidates, room });
+  const isOpen = draft.state.compaction?.effect.open !== undefined;
+  const isNeeded = isFull(candidates, room) || draft.state.step?.step === 1;
+  return isOpen && isNeeded ? "waiting" : "going-on";
+}
+
+interface Wanted {
+  readonly spec: CompactSpec;
+  readonly candidates: Candidates;
+  readonly room: Room;
+}
+
+function begin(draft: Draft, wanted: Wanted): void {
+  const { compaction, appended, created, step } = draft.state;
+  if (appended < (compaction?.notBefore ?? 0) || !isDue(wanted)) return;
+  const border = borderOf(wanted);
+  const upTo = wanted.candidates.messages[border - 1]?.id;
+  if (upTo === undefined || !mayPay(wanted, border)) return;
+  const { run } = created.identity;
+  const last = compaction?.effect.last?.kind;
+  const isAgain = last === "lost" || last === "not-made"; // nothing is known of it: the same one is tried again
+  const effect = isAgain && compaction ? compaction.effect.id : compactionId(run, (compaction?.generation ?? 0) + 1);
+  const { spec } = wanted;
+  const held = holdFor(draft, { inputTokens: sectionTokens(wanted, border), maxOutputTokens: spec.summaryTokens });
+  if (held === "unpaid") return;
+  const attempt = {
+    effect,
+    kind: "compaction" as const,
+    step: step?.step ?? 0,
+    attempt: isAgain && compaction ? compaction.effect.attempt + 1 : 1,
+    key: effect,
+    startBy: draft.at.startBy,
+    timeoutMs: draft.at.limits.modelTimeoutMs,
+    upTo,
+  };
+  act(draft, { type: "effect-intended", ...attempt, ...(held ? { held } : {}) });
+  const maxOutputTokens = held?.outputTokens ?? spec.summaryTokens;
+  draft.start.push({ ...attempt, beginBy: draft.at.beginBy, maxOutputTokens });
+}
+
+function isDue({ spec, candidates, room }: Wanted): boolean {
+  const isMany = candidates.messages.length >= room.messages * spec.at;
+  return isMany || estimated(candidates, room) >= room.tokens * spec.at;
+}
+
+/** C2: recentFrom and presentFrom answer borders. */
+function borderOf({ spec, candidates, room }: Wanted): number {
+  const { messages } = candidates;
+  return spec.mode === "safe-frontier" ? presentFrom(messages) : recentFrom(messages, room.history.recent);
+}
+
+function sectionTokens({ candidates }: Wanted, border: number): number {
+  return sumOf(candidates.messages.slice(0, border)) + tokensIn(candidates.mark?.summary?.text.length ?? 0);
+}
+
+/** C1, by the estimate. */
+function mayPay(wanted: Wanted, border: number): boolean {
+  const section = sectionTokens(wanted, border);
+  return section - wanted.spec.summaryTokens >= section * wanted.spec.saves;
+}
+
+/** D6: of a claim that is gone. */
+export function closeLostCompaction(draft: Draft): void {
+  const { effect } = draft.state.compaction ?? {};
+  if (!effect?.open || effect.open.epoch === draft.at.epoch) return;
+  const { attempt } = effect.open;
+  act(draft, { type: "effect-settled", effect: effect.id, attempt, result: { kind: "lost" } });
+}
+
+/** The run ends: a summary in flight is given up. */
+export function giveUpCompaction(draft: Draft): void {
+  const { effect } = draft.state.compaction ?? {};
+  if (!effect?.open) return;
+  const result: Settled = { kind: effect.open.epoch === draft.at.epoch ? "aborted" : "lost" };
+  emit(draft, { type: "effect-settled", effect: effect.id, attempt: effect.open.attempt, result });
+}
+
+type Outcome = ModelOutcome;
+type Spending = Pick<Extract<Settled, { kind: "done" }>, "usage" | "cost" | "answeredBy">;
+
+/** C4, C5. */
+export function takeCompaction(draft: Draft, outcome: Outcome, spending: Spending): void {
+  const { effect, upTo } = draft.state.compaction ?? {};
+  if (!effect?.open || upTo === undefined) return;
+  const at = { effect: effect.id, attempt: effect.open.attempt };
+  const settle = (result: Settled): void => act(draft, { type: "effect-settled", ...at, result });
+  if (outcome.kind === "failed") {
+    const { error, retry, begun } = outcome;
+    return settle({ kind: "failed", error, retry, ...(begun ? { begun: true } : {}) });
+  }
+  if (outcome.kind !== "reply") return settle({ kind: outcome.kind });
+  const placed = place(draft, { text: textOf(outcome.parts), upTo, isWhole: outcome.finish === "stop" });
+  if (typeof placed === "string") {
+    return settle({
+      kind: "failed",
+      error: { code: "model-refused", message: placed },
+      retry: "never",
+      begun: true,
+      ...spending,
+    });
+  }
+  settle({ kind: "done", finish: outcome.finish, ...spending });
+  const { mark } = placed.after;
+  if (!mark) return;
+  const room = draft.at.room(draft.state);
+  act(draft, {
+    type: "context-projected",
+    step: draft.state.step?.step ?? 0,
+    mark,
+    decisions: decisionsOn(placed.before, placed.after, { ...room, gone: "summarised" }),
+    tokens: estimated(placed.after, room),
+    limit: room.tokens,
+  });
+}
+
+interface Told {
+  readonly text: string;
+  readonly upTo: MessageId;
+  readonly isWhole: boolean;
+}
+
+/** The conversation with the summary in its place, or why there is none. */
+function place(draft: Draft, { text, upTo, isWhole }: Told): { before: Candidates; after: Candidates } | string {
+  if (!isWhole || text === "") return "The summary is not whole";
+  const before = draft.at.candidates(draft.entries);
+  const border = before.messages.findIndex(({ id }) => id === upTo) + 1;
+  const [first] = before.messages;
+  if (border === 0 || !first) return `The summary came too late: message ${upTo} is not sent any more`;
+  const { saves = 0 } = draft.at.compacts ?? {};
+  const previous = before.mark?.summary;
+  const section = sumOf(before.messages.slice(0, border)) + tokensIn(previous?.text.length ?? 0);
+  if (tokensIn(text.length) > section * (1 - saves)) return "The summary would save too little";
+  const summary: Summary = {
+    id: `${draft.state.compaction?.effect.id}.summary` as MessageId,
+    text,
+    of: {
+      from: previous?.of.from ?? first.id,
+      to: upTo,
+      messages: (previous?.of.messages ?? 0) + border,
+    },
+    ...(previous ? { previous: previous.id } : {}),
+  };
+  const { ratio } = draft.at.room(draft.state);
+  return { before, after: marked(beginAt(before, border), { summary, ratio }) };
+}
+
+function textOf(parts: readonly Part[]): string {
+  return parts
+    .map((part) => (part.type === "text" ? part.text : ""))
+    .join("")
+    .trim();
+}
