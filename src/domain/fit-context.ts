@@ -48,6 +48,8 @@ export type Fit =
 
 /** To what share of the room it is cut when something has to go: the next move is as far away as that. */
 const lowWater = 0.5;
+/** Where shortening alone frees this much, nothing is left out. */
+const enoughWater = 0.75;
 
 /** As estimated, by what providers have counted for the like. */
 export function estimated(
@@ -78,18 +80,22 @@ export function fitContext(candidates: Candidates, room: Room): Fit {
 
 function makeRoom(candidates: Candidates, room: Room): Candidates {
   const { history } = room;
-  const low = { ...room, tokens: room.tokens * lowWater, messages: Math.floor(room.messages * lowWater) };
+  const low = part(room, lowWater);
   const recent = recentFrom(candidates.messages, history.recent);
   const isOver = isFull(candidates, room);
   let next = marked(candidates, { ratio: room.ratio });
   if (isOver && isFull(next, low)) next = shortened(next, recent, history.resultTokens);
-  if (isOver) next = leaveOut(next, recent, low);
+  if (isOver && isFull(next, part(room, enoughWater))) next = leaveOut(next, recent, low);
   if (!isFull(next, room)) return next;
   // P3: now even what is recent gives way, its largest results first.
   const present = presentFrom(next.messages);
   next = shortened(next, next.messages.length, history.resultTokens);
   next = leaveOut(next, present, room);
   return isFull(next, room) ? shortened(next, next.messages.length, 0) : next;
+}
+
+function part(room: Room, share: number): Room {
+  return { ...room, tokens: room.tokens * share, messages: Math.floor(room.messages * share) };
 }
 
 /** P2: the nearest border at or before the place. */
@@ -108,13 +114,16 @@ export function presentFrom(messages: readonly Message[]): number {
   return borderAt(messages, messages.length - 1);
 }
 
+/** What it takes to say that something was left out. */
+const noteTokens = 32;
+
 /** Moves the beginning forward to the first border from which there is room, or to where what must stay begins. */
 function leaveOut(candidates: Candidates, until: number, room: Room): Candidates {
   if (!isFull(candidates, room)) return candidates;
   const { messages, mark, input } = candidates;
   const shorts = new Set(mark?.shortened);
   const asked = new Set(input.map(({ id }) => id));
-  let { tokens } = candidates;
+  let tokens = candidates.tokens + (mark && mark.before > 0 ? 0 : noteTokens);
   for (const [index, message] of messages.entries()) {
     const isBorder = message.role !== "tool";
     if (index >= until && isBorder) return beginAt(candidates, index);

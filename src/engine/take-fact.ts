@@ -3,6 +3,7 @@ import { errorResult } from "../domain/apply-call.ts";
 import { isFinal } from "../domain/candidate.ts";
 import type { EntryBody, Settled, Verdict } from "../domain/entry.ts";
 import type { ErrorRecord } from "../domain/errors.ts";
+import { presentFrom } from "../domain/fit-context.ts";
 import { type EffectId, replyId, resultId } from "../domain/ids.ts";
 import { costOf, isMetered } from "../domain/ledger.ts";
 import type { CallResult, Message } from "../domain/message.ts";
@@ -71,7 +72,7 @@ function takeFailure(draft: Draft, fact: ModelFact, outcome: Extract<ModelOutcom
   const { error, retry, kept, retryAfterMs: afterMs, begun } = outcome;
   const { failures = 0, kept: before } = draft.state.step?.model ?? {};
   const { deadlineAt } = draft.state.created;
-  const again = isTooLong(error, failures)
+  const again = mayBeCut(draft, error, failures)
     ? draft.at.now // it is cut, and then it may fit
     : retryAt({ retry, failures: failures + 1, effect, afterMs, deadlineAt }, draft.at);
   const more = {
@@ -85,8 +86,9 @@ function takeFailure(draft: Draft, fact: ModelFact, outcome: Extract<ModelOutcom
 /** How often a call that a provider finds too long is cut and made again: to an eighth. */
 const cuts = 3;
 
-function isTooLong({ code }: ErrorRecord, failures: number): boolean {
-  return code === "model-context-overflow" && failures < cuts;
+function mayBeCut(draft: Draft, { code }: ErrorRecord, failures: number): boolean {
+  if (code !== "model-context-overflow" || failures >= cuts) return false;
+  return presentFrom(draft.at.candidates(draft.entries).messages) > 0;
 }
 
 /** As often as a call may be tried at all, and while it can be paid for: else what has come is the answer. */

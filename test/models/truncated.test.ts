@@ -70,13 +70,13 @@ describe("bounds", () => {
     await u.advance("2s");
     await other.result();
     const { spent } = await other.status();
-    expect(spent?.tokens).toBeGreaterThan(500);
+    expect(spent?.tokens).toBeGreaterThan(100); // the longest answer that it may give
   });
 
   test("what cannot be paid to go on is the answer as far as it came: nothing that was paid for is lost", async () => {
     const long = (text: string) => ({ ...cut(text), outputTokens: 80 });
     const tale = teller([{ attempts: [long("Once"), long("Once upon"), "Once upon a time."] }], {
-      budget: { steps: 5, tokens: 680 },
+      budget: { steps: 5, tokens: 190 },
     });
     await using t = await testRuntime({ agents: [tale] });
     const run = await t.runtime.start(tale, "Tell me.", { thread: "t" });
