@@ -40,8 +40,11 @@ const unseenInstructions = 500;
 const leastCounted = 200;
 const [leastRatio, mostRatio] = [0.5, 4];
 
+/** What was learned of a model, by the runs of this process: one that makes a single call would else never profit. */
+const learned = new WeakMap<object, number>();
+
 export function openCalibration({ agent, transcript, window }: Seed): Calibration {
-  let ratio = transcript.candidates([]).mark?.ratio ?? 1;
+  let ratio = learned.get(agent.model) ?? transcript.candidates([]).mark?.ratio ?? 1;
   let sent: { readonly effect: EffectId; readonly tokens: number } | undefined;
   let seen = agent.written === undefined ? unseenInstructions : 0;
   const { history, written = "" } = agent;
@@ -66,6 +69,7 @@ export function openCalibration({ agent, transcript, window }: Seed): Calibratio
       const { result } = entry;
       if (result.kind === "done" && result.usage && sent.tokens >= leastCounted) {
         ratio = (ratio + bounded(result.usage.inputTokens / sent.tokens)) / 2;
+        learned.set(agent.model, ratio);
       }
       if (result.kind === "failed" && result.error.code === "model-context-overflow") {
         ratio = Math.max(ratio, overflowRatio(roomFor(agent.model.description), sent.tokens));
