@@ -1,19 +1,19 @@
 /** Carries out one order and says, as a fact, how it ended. Never rejects for what user code does. */
 import { messageOf } from "../domain/json.ts";
-import type { RunState } from "../domain/run-state.ts";
 import { callModel, modelFailure } from "./call-model.ts";
 import { type Ended, refusedEnd, shelved } from "./ended.ts";
 import { brokenEnd, reconcileLost, runTool } from "./run-tools.ts";
 import type { Stage } from "./stage.ts";
 import { summarise } from "./summarise.ts";
-import type { CompactionOrder, Fact, ModelOrder, PreparedFact, ReconcileOrder, ToolOrder } from "./work.ts";
-
-/** An order together with the state it was decided on and the way to abort it. */
-export interface Performance<Wanted> {
-  readonly order: Wanted;
-  readonly state: RunState;
-  readonly controller: AbortController;
-}
+import type {
+  CompactionOrder,
+  Fact,
+  ModelOrder,
+  Performance,
+  PreparedFact,
+  ReconcileOrder,
+  ToolOrder,
+} from "./work.ts";
 
 export async function performModel(what: Performance<ModelOrder>, stage: Stage): Promise<Fact> {
   const { effect, attempt } = what.order;

@@ -5,11 +5,10 @@ import type { Message, Part } from "../domain/message.ts";
 import type { ModelRequest } from "../ports/provider.ts";
 import { openAssembly, type Reply } from "./assemble-reply.ts";
 import { modelFailure } from "./call-model.ts";
-import type { Performance } from "./perform.ts";
 import { settleWithin } from "./settle-within.ts";
 import type { Stage } from "./stage.ts";
 import { watchIdle } from "./watch-idle.ts";
-import type { CompactionOrder, ModelOutcome } from "./work.ts";
+import type { CompactionOrder, ModelOutcome, Performance } from "./work.ts";
 
 export async function summarise(what: Performance<CompactionOrder>, stage: Stage): Promise<ModelOutcome> {
   const { order, controller } = what;

@@ -9,7 +9,7 @@ import type { PricedAnswerer } from "../domain/model.ts";
 import type { OutputReport } from "../domain/output.ts";
 import type { Phase } from "../domain/phase.ts";
 import type { Outcome, Usage } from "../domain/run.ts";
-import type { CallState } from "../domain/run-state.ts";
+import type { CallState, RunState } from "../domain/run-state.ts";
 import type { Ran } from "./hooks.ts";
 
 export type ModelOutcome =
@@ -87,6 +87,13 @@ export interface ModelOrder extends AttemptOrder {
   readonly kind: "model";
   /** The longest answer that can be paid for. */
   readonly maxOutputTokens?: number;
+}
+
+/** An order together with the state it was decided on and the way to abort it. */
+export interface Performance<Wanted> {
+  readonly order: Wanted;
+  readonly state: RunState;
+  readonly controller: AbortController;
 }
 
 /** What is old is to be summarised, up to this message. */
