@@ -104,6 +104,13 @@ module.exports = {
       to: { path: ["node_modules/@modelcontextprotocol/", "^src/toolsets/mcp/"] },
     },
     {
+      name: "only-a2a-knows-the-protocol-package",
+      comment: "It is an optional peer: whoever has no remote agents does not install it.",
+      severity: "error",
+      from: { path: "^src/", pathNot: [isTest, "^src/a2a\\.ts$", "^src/backends/a2a/"] },
+      to: { path: ["node_modules/@a2a-js/", "^src/backends/a2a/"] },
+    },
+    {
       name: "source-stands-alone",
       severity: "error",
       from: { path: "^src/" },
@@ -116,7 +123,7 @@ module.exports = {
       from: { path: "^examples/" },
       to: {
         path: "^(src|test|scripts|bench)/",
-        pathNot: "^src/(index|sqlite|postgres|plugins|openai|tracing|mcp|testing)\\.ts$",
+        pathNot: "^src/(index|sqlite|postgres|plugins|openai|tracing|mcp|a2a|testing)\\.ts$",
       },
     },
     {

@@ -248,6 +248,11 @@ export const errorCatalogue = {
     status: 502,
     next: "See the message: the other side refused or failed. Nothing of it goes on; start again when it is well.",
   },
+  "remote-unknown": {
+    retry: "never",
+    status: 502,
+    next: "Nobody can say whether the other side took the message. Look there, then decide the ticket that the run waits on.",
+  },
   "fetch-refused": {
     retry: "never",
     status: 403,

@@ -200,6 +200,7 @@ const surface = {
       "McpToolOptions",
     ],
   },
+  a2a: { values: ["a2a", "a2aBackend"], types: ["A2aAuth", "A2aEndpoint", "A2aOptions"] },
   testing: {
     values: [
       "aModelThat",

@@ -11,7 +11,7 @@ export interface Attempt {
 export interface Failure {
   readonly attempt: Attempt;
   readonly why: string;
-  /** False only when it is certain that nothing has reached the other side. */
+  /** False only when it is certain that the other side has not taken the request. */
   readonly sent: boolean;
   readonly cause?: unknown;
 }
@@ -21,7 +21,7 @@ type FailureCode = "fetch-timeout" | "fetch-unreachable" | "fetch-too-large" | "
 export function failure(code: FailureCode, { attempt, why, sent, cause }: Failure): HoldfastError {
   const { method, url, from } = attempt;
   const led = from === undefined ? "" : ` (a redirect of ${shownUrl(from)})`;
-  const ended = code === "fetch-refused" && !sent ? "was refused before anything was sent" : "failed";
+  const ended = code === "fetch-refused" ? "was refused" : "failed";
   return new HoldfastError(code, `${method} ${shownUrl(url)}${led} ${ended}: ${why}`, {
     cause,
     details: { url: shownUrl(url), sent },

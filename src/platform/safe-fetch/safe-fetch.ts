@@ -6,7 +6,8 @@
  * F3 Each redirect is judged like a first request; there are few of them, none leads from https: to http:, and none
  *    turns a request with a body into another one. To another origin go only the headers that are known to be no secret.
  * F4 An answer has an end in time and in size, also when it is a stream.
- * F5 An error names what was attempted and, in `details.sent`, whether anything may have reached the other side.
+ * F5 An error names what was attempted and, in `details.sent`, whether the other side may have taken the request. One that was
+ *    answered by a redirect was not, unless it is a 303: that says where the outcome is.
  */
 import { lookup } from "node:dns/promises";
 import type { HoldfastError } from "../../domain/errors.ts";
@@ -51,7 +52,7 @@ export function createSafeFetch(
       if (redirect === undefined) return answered.response();
       answered.drop();
       if (taken >= read.limits.redirects) {
-        throw refused(attempt, `it redirects again after ${read.limits.redirects} redirects`);
+        throw refused(attempt, redirect, `it redirects again after ${read.limits.redirects} redirects`);
       }
       hop = follow(hop, redirect, read);
     }
@@ -78,22 +79,23 @@ function redirectOf({ message }: Answered): Redirect | undefined {
   return isRedirect ? { status, location: headers.location ?? "" } : undefined;
 }
 
-function follow({ attempt, init }: Hop, { status, location }: Redirect, rules: ReadRules): Hop {
+function follow({ attempt, init }: Hop, redirect: Redirect, rules: ReadRules): Hop {
+  const { status, location } = redirect;
   if (!URL.canParse(location, attempt.url.href)) {
-    throw refused(attempt, "it redirects to something that is no address");
+    throw refused(attempt, redirect, "it redirects to something that is no address");
   }
   const url = new URL(location, attempt.url);
   const next: Attempt = { method: attempt.method, url, from: attempt.url };
   const isRead = attempt.method === "GET" || attempt.method === "HEAD";
   if (!isRead && (url.origin !== attempt.url.origin || !keeping.includes(status))) {
     const why = `it redirects a ${attempt.method} to ${shownUrl(url)} (${status}), which could make another request of it`;
-    throw refused(attempt, why);
+    throw refused(attempt, redirect, why);
   }
   return { attempt: next, init: { ...init, headers: headersFor(next, init.headers ?? {}, rules) } };
 }
 
-function refused(attempt: Attempt, why: string): HoldfastError {
-  return failure("fetch-refused", { attempt, why, sent: true });
+function refused(attempt: Attempt, { status }: Redirect, why: string): HoldfastError {
+  return failure("fetch-refused", { attempt, why, sent: status === 303 });
 }
 
 /** Within an origin all of them; elsewhere only what is known to hold no credentials. */
