@@ -1,7 +1,7 @@
 /** What a turn brings, as the protocol's message: with our ids, exactly as they were committed. */
 import { Role, type SendMessageRequest, type Message as WireMessage, type Part as WirePart } from "@a2a-js/sdk";
 import { backendError } from "../../domain/backend/backend-error.ts";
-import type { Message, Part } from "../../domain/message.ts";
+import type { FileSource, Message, Part } from "../../domain/message.ts";
 import type { RemoteTurn } from "../../ports/backend.ts";
 
 const accepted = ["text/plain", "application/json", "application/octet-stream"];
@@ -49,9 +49,9 @@ function partOf(part: Part): WirePart | undefined {
     case "text":
       return part.text === "" ? undefined : wirePart({ $case: "text", value: part.text }, { mediaType: "text/plain" });
     case "image":
-      return wirePart(bytesOf(part.url), { mediaType: part.mediaType });
+      return wirePart(bytesOf(part), { mediaType: part.mediaType });
     case "file":
-      return wirePart(bytesOf(part.url), { mediaType: part.mediaType, filename: part.name ?? "" });
+      return wirePart(bytesOf(part), { mediaType: part.mediaType, filename: part.name ?? "" });
     case "data":
       return wirePart({ $case: "data", value: part.data }, { mediaType: "application/json", filename: part.name });
     case "reasoning":
@@ -65,8 +65,16 @@ function partOf(part: Part): WirePart | undefined {
 
 type Content = NonNullable<WirePart["content"]>;
 
-/** A data: address holds the bytes themselves. */
-function bytesOf(url: string): Content {
+/** A data: address holds the bytes themselves. What is kept by its hash is read by the engine before a turn. */
+function bytesOf(source: FileSource): Content {
+  if ("content" in source) {
+    const { hash } = source.content;
+    throw backendError(
+      "backend-execution-failed",
+      `the bytes of content ${hash} were not read before they were to be sent`,
+    );
+  }
+  const { url } = source;
   const [, base64, body] = /^data:[^,]*?(;base64)?,(.*)$/s.exec(url) ?? [];
   if (body === undefined) return { $case: "url", value: url };
   const bytes = base64 === undefined ? Buffer.from(decodeURIComponent(body)) : Buffer.from(body, "base64");
