@@ -7,6 +7,7 @@ import { type PricedAnswerer, readAnsweredBy } from "../domain/model.ts";
 import { readUsage, type Usage } from "../domain/run.ts";
 import type { ModelPart } from "../ports/provider.ts";
 import type { LivePlace } from "./live.ts";
+import { fileProblem, type ReplyFiles } from "./reply-files.ts";
 
 /** One reply with more calls would hold the process longer than a lease. */
 const maxCalls = 256;
@@ -22,7 +23,7 @@ export interface Reply {
 }
 
 export interface Assembly {
-  /** Takes one part; answers what is wrong with it, if anything is. */
+  /** Takes one part; answers what is wrong with it, if anything is. Throws at a file that cannot be kept. */
   add(part: ModelPart): string | undefined;
   /** The whole; undefined of a stream that has not come to its finish. */
   end(): Reply | undefined;
@@ -30,7 +31,7 @@ export interface Assembly {
   soFar(): readonly Part[];
 }
 
-export function openAssembly(place: Pick<LivePlace, "run" | "step">): Assembly {
+export function openAssembly(place: Pick<LivePlace, "run" | "step">, files: ReplyFiles): Assembly {
   const parts: Part[] = [];
   let finish: Extract<ModelPart, { type: "finish" }> | undefined;
   let calls = 0;
@@ -53,6 +54,9 @@ export function openAssembly(place: Pick<LivePlace, "run" | "step">): Assembly {
           if (calls === maxCalls) return `more than ${maxCalls} tool calls in one reply`;
           parts.push(callPart(part, callId(place.run, place.step, calls)));
           calls += 1;
+          return undefined;
+        case "file":
+          parts.push(files.take(part));
           return undefined;
         case "tool-input-delta":
         case "ping":
@@ -108,6 +112,8 @@ function problemOf(part: ModelPart): string | undefined {
       if (!words.every((word) => typeof word === "string")) return "a tool-call that lacks text";
       return metadataProblem(part);
     }
+    case "file":
+      return fileProblem(part) ?? metadataProblem(part);
     case "ping":
       return undefined;
     case "finish":

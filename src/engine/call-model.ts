@@ -10,6 +10,7 @@ import type { LiveMessage } from "./live.ts";
 import { requestFor } from "./model-request.ts";
 import { type Heard, type ModelCall, placeOf, readWatched, show } from "./read-reply.ts";
 import { isTruncated, mayGoOn, recover } from "./recover-reply.ts";
+import { openReplyFiles, putFiles } from "./reply-files.ts";
 import { settleWithin } from "./settle-within.ts";
 import type { Stage } from "./stage.ts";
 import type { ModelOutcome } from "./work.ts";
@@ -28,14 +29,26 @@ export async function callModel(call: ModelCall): Promise<ModelOutcome> {
 }
 
 async function attempt(call: ModelCall, request: ModelRequest): Promise<ModelOutcome> {
-  const { order, controller, stage, state } = call;
+  const { order, stage, state } = call;
   const live = stage.live.begin({ ...placeOf(call), attempt: order.attempt }, replyId(placeOf(call).run, order.step));
   tellKept(state, stage, live);
+  try {
+    return await hear(call, request, live);
+  } catch (cause) {
+    live.retract(); // its files could not be kept
+    return modelFailure(cause, { begun: true });
+  }
+}
+
+async function hear(call: ModelCall, request: ModelRequest, live: LiveMessage): Promise<ModelOutcome> {
+  const { order, controller, stage } = call;
   const heard: Heard = { begun: false, silence: undefined };
-  const assembly = openAssembly(placeOf(call));
+  const files = openReplyFiles(stage);
+  const assembly = openAssembly(placeOf(call), files);
   const within = await settleWithin(readWatched(call, request, { assembly, live, heard }), order.timeoutMs, stage);
   const goesOn = mayGoOn(stage.boundAgent.output?.spec, isGated(stage));
   if (within.kind === "value") {
+    await putFiles(within.value.parts, files, stage);
     // What was stopped may be answered all the same, and what goes on is told anew: its message comes whole then.
     if (controller.signal.aborted || isTruncated(within.value, goesOn)) live.retract();
     else live.end();
@@ -49,6 +62,7 @@ async function attempt(call: ModelCall, request: ModelRequest): Promise<ModelOut
   const error = within.kind === "threw" ? modelErrorOf(heard.silence ?? within.cause) : late(call);
   if (within.kind === "timeout") controller.abort(error); // with the reason: whoever keeps an eye on the model is told
   const outcome = recover({ parts: assembly.soFar(), error, failed: modelFailure(error, heard), goesOn });
+  await putFiles(outcome.kind === "reply" ? outcome.parts : (outcome.kept ?? []), files, stage);
   if (outcome.kind === "reply") live.end();
   else live.retract();
   return outcome;

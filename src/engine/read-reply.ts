@@ -70,7 +70,7 @@ async function readReply(call: ModelCall, asked: ModelRequest, listening: Listen
     heard.begun ||= part?.type !== "ping";
     const problem = assembly.add(part);
     if (problem) throw new HoldfastError("model-malformed", `${nameOf(call)} broke its protocol: ${problem}`);
-    if (part.type !== "tool-call" && part.type !== "ping" && part.type !== "finish") tell(call, part, live);
+    if ("text" in part) tell(call, part, live);
   }
   const reply = assembly.end();
   if (!reply) throw new HoldfastError("model-interrupted", `${nameOf(call)} broke off before its answer was whole`);

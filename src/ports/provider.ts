@@ -65,6 +65,14 @@ export type ModelPart =
       readonly inputText: string;
       readonly metadata?: PartMetadata;
     }
+  /** A file that the model has made, whole: its bytes in a `data:` address, or where they are. */
+  | {
+      readonly type: "file";
+      readonly mediaType: string;
+      readonly url: string;
+      readonly name?: string;
+      readonly metadata?: PartMetadata;
+    }
   /** Nothing new, but the provider is alive. */
   | { readonly type: "ping" }
   /**

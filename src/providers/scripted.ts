@@ -15,6 +15,8 @@ export interface ScriptedCall {
 export interface ScriptedReply {
   readonly text?: string;
   readonly reasoning?: string;
+  /** Files that the model has made, each with its bytes in a `data:` address. */
+  readonly files?: readonly { readonly mediaType: string; readonly url: string }[];
   readonly calls?: readonly ScriptedCall[];
   readonly finish?: FinishReason;
   readonly inputTokens?: number;
@@ -107,6 +109,7 @@ function goingOn(reply: ScriptedReply, said: string | undefined): ScriptedReply 
 function* partsOf(reply: ScriptedReply): Iterable<ModelPart> {
   if (reply.reasoning) yield { type: "reasoning-delta", text: reply.reasoning };
   for (const text of split(reply.text ?? "", reply.pieces)) yield { type: "text-delta", text };
+  for (const file of reply.files ?? []) yield { type: "file", ...file };
   const calls = reply.calls ?? [];
   for (const [index, call] of calls.entries()) {
     const inputText = call.inputText ?? JSON.stringify(call.input ?? {});

@@ -46,10 +46,13 @@ const providers: Record<string, PlayModel> = {
   ),
 };
 
+const noFiles = "a file that the model has made comes whole, after the text before it";
+
 /** What a wire format, or its package, cannot say. Each is run all the same: when it passes one day, it goes from here. */
 const unable: Record<string, readonly string[]> = {
-  "@ai-sdk/anthropic": ["a count that is missing is missing, not 0"], // the messages API always counts
-  "@ai-sdk/openai, chat completions": ["reasoning is told apart from text"], // OpenAI's own have no thoughts in there
+  "@ai-sdk/anthropic": ["a count that is missing is missing, not 0", noFiles], // the messages API always counts
+  "@ai-sdk/openai, responses": [noFiles], // its images come from a tool that the provider runs itself
+  "@ai-sdk/openai, chat completions": ["reasoning is told apart from text", noFiles], // OpenAI's own have no thoughts in there
 };
 
 for (const [name, play] of Object.entries(providers)) {

@@ -78,13 +78,13 @@ onEveryStore((freshStore) => {
     const fork = await t.runtime.runs.fork(run.id, eye, { atStep: 1 });
     await fork.result();
     await t.runtime.runs.erase(run.id);
-    await t.advance("2d");
-    await t.runtime.content.collect();
+    await t.advance("11m");
+    await t.runtime.content.collect({ olderThanMs: 600_000 });
     const hash = createHash("sha256").update(large).digest("hex");
     expect((await t.runtime.content.get(hash)).body).toEqual(large);
     expect(files(requests[1]?.messages ?? [])).toEqual([{ type: "image", mediaType: "image/png", url: url(large) }]);
     await t.runtime.runs.erase(fork.id);
-    await t.runtime.content.collect();
+    await t.runtime.content.collect({ olderThanMs: 600_000 });
     await expect(t.runtime.content.get(hash)).rejects.toMatchObject({ code: "content-not-found" });
   });
 

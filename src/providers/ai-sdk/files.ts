@@ -1,6 +1,10 @@
 /** Images and files, as the two versions of the specification want them. Nothing is fetched on a model's behalf. */
 import { HoldfastError } from "../../domain/errors.ts";
-import { type AnyFile, addressOf } from "../../domain/file-part.ts";
+import { type AnyFile, addressOf, dataUrl } from "../../domain/file-part.ts";
+import type { ModelPart } from "../../ports/provider.ts";
+import { type Fields, recordIn, textIn } from "../shared/fields.ts";
+import type { Failures } from "./failures.ts";
+import { kept } from "./kept.ts";
 import type { DataV3, DataV4, PromptFile, SpecificationVersion } from "./types.ts";
 
 export interface FileRules {
@@ -43,6 +47,17 @@ function unescaped(text: string): string {
   } catch {
     return text;
   }
+}
+
+/** A file of a reply: v3 gives its bytes, v4 says what it gives. Marked as this provider's, to which it may go back. */
+export function fileOf(fields: Fields, provider: string, failures: Failures): ModelPart {
+  const mediaType = textIn(fields.mediaType);
+  const { type, data = fields.data, url } = recordIn(fields.data);
+  const head = { type: "file", mediaType, metadata: kept(provider, fields.providerMetadata) } as const;
+  if (type === "url" && (typeof url === "string" || url instanceof URL)) return { ...head, url: String(url) };
+  if (data instanceof Uint8Array) return { ...head, url: dataUrl(mediaType, data) };
+  if (typeof data !== "string") throw failures.malformed(`a file (${mediaType}) without its bytes`);
+  return { ...head, url: `data:${mediaType};base64,${data}` };
 }
 
 /** Media types may be whole or end in a star, as in `image/*`. */

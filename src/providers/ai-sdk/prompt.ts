@@ -114,9 +114,10 @@ function assistantPart(part: Part, rules: PromptRules): AssistantPart<Data>[] {
       const named = { toolCallId: ids(call), toolName: tool };
       return [{ type: "tool-call", ...named, input: inputOf(part.input), ...ownOptions(metadata, provider) }];
     }
+    case "file":
+      return [{ ...promptFile(part, rules.files), ...ownOptions(part.metadata, provider) }];
     case "data":
     case "image":
-    case "file":
       return userPart(part, rules);
     case "tool-result":
       throw misplaced(part.type, "assistant");

@@ -14,6 +14,7 @@ import { alive } from "./alive.ts";
 import { createBlocks } from "./blocks.ts";
 import { openCalls } from "./calls.ts";
 import type { Failures } from "./failures.ts";
+import { fileOf } from "./files.ts";
 import { finishOf } from "./finish.ts";
 import { openTexts } from "./texts.ts";
 import type { Warnings } from "./warnings.ts";
@@ -34,9 +35,18 @@ export function openReply({ provider, failures, warnings }: ReplyRules): Reply {
   const blocks = createBlocks();
   const texts = openTexts(provider, blocks, failures);
   const calls = openCalls(provider, blocks, failures);
+  let files = 0;
 
   function finished(finish: ModelPart): readonly ModelPart[] {
     return [...calls.end(), ...blocks.end(), finish];
+  }
+
+  /** In its place among the texts that are being written. */
+  function takeFile(fields: Fields): readonly ModelPart[] {
+    files += 1;
+    const key = `file:${files}`;
+    blocks.open(key);
+    return [...blocks.add(key, fileOf(fields, provider, failures)), ...blocks.close(key)];
   }
 
   function takeText(type: string, fields: Fields): readonly ModelPart[] | undefined {
@@ -65,9 +75,7 @@ export function openReply({ provider, failures, warnings }: ReplyRules): Reply {
       case "tool-approval-request":
         throw failures.ranItself(textIn(fields.toolName)); // R1
       case "file":
-        throw failures.refused(
-          `answered with a file (${textIn(fields.mediaType)}), which cannot be kept; ask for text`,
-        );
+        return takeFile(fields);
       case "error":
         throw failures.of(fields.error, "during"); // R3
       case "finish":

@@ -1,5 +1,6 @@
 /** A reply as a cassette keeps it: its parts as they came, and how it ended; secrets are taken out of the whole. */
 import { type ErrorCode, HoldfastError } from "../../domain/errors.ts";
+import { isDataUrl } from "../../domain/file-part.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import { modelErrorOf, retryAfterOf } from "../../domain/model-error.ts";
 import type { Redactor } from "../../domain/redaction.ts";
@@ -51,7 +52,7 @@ function groupsOf(parts: readonly ModelPart[]): readonly (readonly number[])[] {
   for (const [index, part] of parts.entries()) {
     if (part.type === "ping" || part.type === "finish") continue;
     if (part.type !== "tool-input-delta") closeTexts(open, part);
-    if (part.type === "tool-call") continue;
+    if (part.type === "tool-call" || part.type === "file") continue;
     const key = part.type === "tool-input-delta" ? `input-${part.index}` : part.type;
     const group = open.get(key) ?? [];
     if (group.length === 0) groups.push(group);
@@ -75,6 +76,7 @@ function redactPart(part: ModelPart, redactor: Redactor): ModelPart {
     return { ...kept, inputText: redactJsonText(inputText, redactor) };
   }
   if (part.type === "ping" || part.type === "finish") return part;
+  if (part.type === "file") return { ...part, url: isDataUrl(part.url) ? part.url : redactor.text(part.url) };
   const { text, ...rest } = part;
   return { ...(redactor.json(rest as unknown as JsonValue) as object), text } as ModelPart;
 }

@@ -38,6 +38,7 @@ export function openAnswer(keptAs: string, failures: Failures): Answer {
     return [
       ...reasoningIn(said, keptAs),
       ...contentIn(said.content, keptAs),
+      ...imagesIn(said.images),
       ...(refusal === "" ? [] : [{ type: "text-delta" as const, text: refusal }]),
       ...calls.take(listIn(said.tool_calls)),
       ...(!refused && isSuccess(finish_reason) ? calls.finished() : []),
@@ -89,6 +90,17 @@ function contentIn(content: unknown, keptAs: string): readonly ModelPart[] {
     if (type !== "thinking") return [];
     const words = listIn(thinking).map((each) => textIn(recordIn(each).text));
     return [reasoning(words.join(""), { [keptAs]: {} as JsonObject })];
+  });
+}
+
+/** Where gateways put the images that a model has made: OpenAI's own chat completions have no place for them. */
+function imagesIn(images: unknown): readonly ModelPart[] {
+  return listIn(images).flatMap((image): readonly ModelPart[] => {
+    const { image_url } = recordIn(image);
+    const url = textIn(image_url) || textIn(recordIn(image_url).url);
+    if (url === "") return [];
+    const [, mediaType = "image/png"] = /^data:([^;,]+)/i.exec(url) ?? [];
+    return [{ type: "file", mediaType, url }];
   });
 }
 

@@ -1,6 +1,6 @@
 /** Our messages as chat completions want them. Pure: the same messages give the same bytes, so providers can cache them. */
 import { HoldfastError } from "../../domain/errors.ts";
-import { addressOf } from "../../domain/file-part.ts";
+import { type AnyFile, addressOf, describeFile, isFile } from "../../domain/file-part.ts";
 import type { JsonObject, JsonValue } from "../../domain/json.ts";
 import {
   type CallResult,
@@ -93,13 +93,20 @@ const audioFormats: Readonly<Record<string, string>> = { mpeg: "mp3", "x-wav": "
 
 function assistant(message: Message, options: WireOptions): JsonObject {
   const calls = callsOf(message);
-  const text = textOf(message);
+  const text = [textOf(message), ...message.parts.filter(isFile).map(madeBefore)]
+    .filter((each) => each !== "")
+    .join("\n");
   return {
     role: "assistant",
     content: text === "" && calls.length > 0 ? null : text,
     ...(options.returnReasoning ? reasoningFields(message, options.keptAs) : {}),
     ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => wireCall(call, options)) }),
   };
+}
+
+/** A reply of the past holds words only: what else it held is named. */
+function madeBefore(part: AnyFile): string {
+  return `[Not shown: ${describeFile(part)}, which was part of this reply]`;
 }
 
 /** As it came, under the name it came by, and only what this provider sent: another's may mean nothing, or leak. */

@@ -13,6 +13,8 @@ import type { Model, ModelPart, ModelRequest } from "../../ports/provider.ts";
 export interface PlayedReply {
   readonly reasoning?: string;
   readonly text?: string;
+  /** After the text, each with its bytes in a `data:` address. */
+  readonly files?: readonly { readonly mediaType: string; readonly url: string }[];
   readonly calls?: readonly { readonly tool: string; readonly inputText: string }[];
   /** By what the provider's own words mean; `stop`, or `tool-calls` with calls, unless said. */
   readonly finish?: FinishReason;

@@ -31,6 +31,17 @@ export const replies: Record<string, ModelCheck> = {
     assert.equal(textIn(parts), "Done.");
   },
 
+  "a file that the model has made comes whole, after the text before it": async (play) => {
+    const file = { mediaType: "image/png", url: "data:image/png;base64,iVBORw0KGgo=" };
+    await using played = await play([{ text: "Here it is.", files: [file] }]);
+    const parts = (await collect(played.model)).filter(({ type }) => type !== "ping");
+    const found = parts.findIndex(({ type }) => type === "file");
+    const { mediaType, url } = parts[found] as typeof file;
+    assert.deepEqual({ mediaType, url }, file);
+    assert.equal(textIn(parts.slice(0, found)), "Here it is.");
+    assert.equal(finishIn(parts).reason, "stop");
+  },
+
   "calls come in their order, each with its tool and the raw input": async (play) => {
     const calls = [
       { tool: "look", inputText: '{"at": "sky"}' },

@@ -59,7 +59,10 @@ export function streamOf({ parts, after = "end" }: Streamed, onLeft: () => void 
 /** The checks' answers, played by an object. */
 export function playObject(version: Version): PlayModel {
   return async (answers) => {
-    const model = objectModel(version, answers.map(answerOf));
+    const model = objectModel(
+      version,
+      answers.map((answer) => answerOf(answer, version)),
+    );
     return {
       model: fromAiSdk(model),
       key: keyOfObjects,
@@ -73,7 +76,7 @@ export function playObject(version: Version): PlayModel {
 
 const keyOfObjects = "sk-object-2b8f61c09d3e";
 
-function answerOf(answer: PlayedAnswer): Streamed | (() => unknown) {
+function answerOf(answer: PlayedAnswer, version: Version): Streamed | (() => unknown) {
   if ("fails" in answer) {
     const { fails, retryAfterMs } = answer;
     return () => {
@@ -85,7 +88,7 @@ function answerOf(answer: PlayedAnswer): Streamed | (() => unknown) {
     const lost = Object.assign(new TypeError("terminated"), { cause: { code: "UND_ERR_SOCKET" } });
     return { parts: wholeParts({ text }).slice(0, -2), after: "cutAfter" in answer ? lost : "hang" };
   }
-  return { parts: wholeParts(answer) };
+  return { parts: wholeParts(answer, version) };
 }
 
 const statuses: Partial<Record<ErrorCode, readonly [number, string]>> = {
@@ -112,14 +115,20 @@ function callError(code: ErrorCode, retryAfterMs: number | undefined): Error {
   });
 }
 
-export function wholeParts(reply: PlayedReply): readonly unknown[] {
-  const { reasoning, text, calls = [], usage = { inputTokens: 1, outputTokens: 1 }, pieces = 4 } = reply;
+function dataOf(url: string, version: Version): unknown {
+  const data = url.slice(url.indexOf(",") + 1);
+  return version === "v3" ? data : { type: "data", data };
+}
+
+export function wholeParts(reply: PlayedReply, version: Version = "v4"): readonly unknown[] {
+  const { reasoning, text, files = [], calls = [], usage = { inputTokens: 1, outputTokens: 1 }, pieces = 4 } = reply;
   const { finish = calls.length > 0 ? "tool-calls" : "stop" } = reply;
   return [
     { type: "stream-start", warnings: [] },
     { type: "response-metadata", id: "r1", modelId: "m" },
     ...block("reasoning", reasoning, pieces),
     ...block("text", text, pieces),
+    ...files.map(({ mediaType, url }) => ({ type: "file", mediaType, data: dataOf(url, version) })),
     ...calls.flatMap(({ tool, inputText }, index) => [
       { type: "tool-input-start", id: `c${index}`, toolName: tool },
       ...slices(inputText, pieces).map((delta) => ({ type: "tool-input-delta", id: `c${index}`, delta })),

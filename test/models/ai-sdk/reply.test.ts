@@ -3,10 +3,14 @@ import { expect, test } from "vitest";
 import type { RunId } from "../../../src/domain/ids.ts";
 import type { Part } from "../../../src/domain/message.ts";
 import { openAssembly } from "../../../src/engine/assemble-reply.ts";
+import { defaultLimits } from "../../../src/engine/limits.ts";
+import { openReplyFiles } from "../../../src/engine/reply-files.ts";
 import { fromAiSdk } from "../../../src/index.ts";
+import { nodeHash } from "../../../src/platform/node-hash.ts";
 import { collect, failureOf, requestWith, said } from "../../../src/testing/conformance/model-fixtures.ts";
 import { objectModel } from "./objects.ts";
 
+const shelf = { hash: nodeHash, limits: defaultLimits };
 const finish = {
   type: "finish",
   finishReason: { unified: "stop", raw: "end" },
@@ -17,7 +21,7 @@ const played = (...parts: readonly unknown[]) => fromAiSdk(objectModel("v4", [{ 
 
 /** The parts of the message that the engine makes of it. */
 async function messageOf(...parts: readonly unknown[]): Promise<readonly unknown[]> {
-  const assembly = openAssembly({ run: "run" as RunId, step: 1 });
+  const assembly = openAssembly({ run: "run" as RunId, step: 1 }, openReplyFiles(shelf));
   for (const part of await collect(played(...parts))) expect(assembly.add(part)).toBeUndefined();
   return assembly.end()?.parts ?? [];
 }
@@ -108,7 +112,7 @@ test("two calls of one id are two calls", async () => {
 test("what only the provider can read is kept and goes back to it, in its place", async () => {
   const custom = { type: "custom", kind: "hand.compaction", providerMetadata: { hand: { blob: "b" } } };
   const model = objectModel("v4", [{ parts: [custom, finish] }]);
-  const assembly = openAssembly({ run: "run" as RunId, step: 1 });
+  const assembly = openAssembly({ run: "run" as RunId, step: 1 }, openReplyFiles(shelf));
   for (const part of await collect(fromAiSdk(model))) assembly.add(part);
   const reply = assembly.end() as { parts: readonly Part[] };
   await collect(fromAiSdk(model), requestWith({ messages: [said("assistant", ...reply.parts)] }));
@@ -188,9 +192,33 @@ test.each([
   expect(before.filter(({ type }) => type === "tool-call")).toEqual([]);
 });
 
-test("a file that the model made refuses the reply: it would be lost", async () => {
-  const { error } = await failureOf(played({ type: "file", mediaType: "image/png", data: "AA" }));
-  expect(error).toMatchObject({ code: "model-refused", message: expect.stringContaining("image/png") });
+test.each([
+  ["v3: base64", "v3", "AAEC"],
+  ["v3: bytes", "v3", Uint8Array.from([0, 1, 2])],
+  ["v4: base64", "v4", { type: "data", data: "AAEC" }],
+  ["v4: bytes", "v4", { type: "data", data: Uint8Array.from([0, 1, 2]) }],
+] as const)(
+  "a file that the model made keeps its bytes and what the provider wants back (%s)",
+  async (_, version, data) => {
+    const file = { type: "file", mediaType: "image/png", data, providerMetadata: { "hand.written": { thought: "x" } } };
+    const model = fromAiSdk(objectModel(version, [{ parts: [file, finish] }]));
+    expect((await collect(model)).filter(({ type }) => type === "file")).toEqual([
+      {
+        type: "file",
+        mediaType: "image/png",
+        url: "data:image/png;base64,AAEC",
+        ...kept({ "hand.written": { thought: "x" } }),
+      },
+    ]);
+  },
+);
+
+test("a file at an address keeps the address, and one without bytes breaks the protocol", async () => {
+  const url = new URL("https://files.example/a.png");
+  const linked = played({ type: "file", mediaType: "image/png", data: { type: "url", url } });
+  expect(await collect(linked)).toContainEqual({ type: "file", mediaType: "image/png", url: url.href, ...kept({}) });
+  const { error } = await failureOf(played({ type: "file", mediaType: "image/png", data: { type: "data" } }));
+  expect(error.code).toBe("model-malformed");
 });
 
 const reasons: readonly (readonly [unknown, string])[] = [

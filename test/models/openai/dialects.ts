@@ -127,13 +127,21 @@ export const dialects: Readonly<Record<string, Dialect>> = {
 
 /** The events of an answer, each as it stands on the wire. */
 export function eventsOf(reply: PlayedReply, dialect: Dialect): readonly string[] {
-  const { reasoning = "", text = "", calls = [], pieces = 4, usage = { inputTokens: 1, outputTokens: 1 } } = reply;
+  const {
+    reasoning = "",
+    text = "",
+    files = [],
+    calls = [],
+    pieces = 4,
+    usage = { inputTokens: 1, outputTokens: 1 },
+  } = reply;
   const { finish = calls.length > 0 ? "tool-calls" : "stop" } = reply;
   const counted = usage && dialect.usage(usage);
   const deltas: object[] = [
     { role: "assistant", content: "" },
     ...slices(reasoning, pieces).map((piece) => ({ [dialect.reasoning]: piece })),
     ...slices(text, pieces).map((piece) => ({ content: piece })),
+    ...files.map(({ url }) => ({ images: [{ type: "image_url", image_url: { url } }] })),
     ...dialect.calls(calls, pieces),
   ];
   const last = { index: 0, delta: {}, finish_reason: dialect.finish[finish] ?? finish };
@@ -179,12 +187,13 @@ export function playOf(answer: PlayedAnswer, dialect: Dialect, key: string): Pla
 
 /** The same reply without a stream. */
 export function wholeOf(reply: PlayedReply): Play {
-  const { reasoning, text = "", calls = [], usage = { inputTokens: 1, outputTokens: 1 } } = reply;
+  const { reasoning, text = "", files = [], calls = [], usage = { inputTokens: 1, outputTokens: 1 } } = reply;
   const { finish = calls.length > 0 ? "tool-calls" : "stop" } = reply;
   const message = {
     role: "assistant",
     content: text,
     ...(reasoning ? { reasoning_content: reasoning } : {}),
+    ...(files.length === 0 ? {} : { images: files.map(({ url }) => ({ type: "image_url", image_url: { url } })) }),
     tool_calls: calls.map(({ tool, inputText }, at) => ({
       id: `c${at}`,
       type: "function",
