@@ -1,10 +1,12 @@
 /** Carries out a compaction: one call of the summariser, over the conversation as words. */
 import { HoldfastError } from "../domain/errors.ts";
+import { describeFile } from "../domain/file-part.ts";
 import type { MessageId } from "../domain/ids.ts";
 import type { Message, Part } from "../domain/message.ts";
 import type { ModelRequest } from "../ports/provider.ts";
 import { openAssembly, type Reply } from "./assemble-reply.ts";
 import { modelFailure } from "./call-model.ts";
+import { openReplyFiles } from "./reply-files.ts";
 import { settleWithin } from "./settle-within.ts";
 import type { Stage } from "./stage.ts";
 import { watchIdle } from "./watch-idle.ts";
@@ -25,7 +27,7 @@ export async function summarise(what: Performance<CompactionOrder>, stage: Stage
 async function read({ order, state, controller }: Performance<CompactionOrder>, stage: Stage): Promise<Reply> {
   const { run } = state.created.identity;
   const model = stage.boundAgent.summariser ?? stage.boundAgent.model;
-  const assembly = openAssembly({ run, step: order.step });
+  const assembly = openAssembly({ run, step: order.step }, openReplyFiles(stage));
   const { modelIdleMs } = stage.limits;
   const watch = watchIdle(modelIdleMs, stage, () => {
     controller.abort(new HoldfastError("model-timeout", `The summariser has said nothing for ${modelIdleMs} ms`));
@@ -33,6 +35,7 @@ async function read({ order, state, controller }: Performance<CompactionOrder>, 
   try {
     for await (const part of model.call(requestFor({ order, state, controller }, stage), controller.signal)) {
       watch.moved();
+      if (part?.type === "file") continue; // a summary is words
       const problem = assembly.add(part);
       if (problem) throw new HoldfastError("model-malformed", `The summariser broke its protocol: ${problem}`);
     }
@@ -96,7 +99,7 @@ function words(part: Part): string {
       return JSON.stringify(part.data).slice(0, resultCharacters);
     case "image":
     case "file":
-      return `(${part.type})`;
+      return `(${describeFile(part)})`;
     case "reasoning":
       return "";
     default:
