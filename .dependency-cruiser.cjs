@@ -123,7 +123,7 @@ module.exports = {
       from: { path: "^examples/" },
       to: {
         path: "^(src|test|scripts|bench)/",
-        pathNot: "^src/(index|sqlite|postgres|plugins|openai|tracing|mcp|a2a|testing)\\.ts$",
+        pathNot: "^src/(index|sqlite|postgres|plugins|openai|tracing|mcp|a2a|backends|testing)\\.ts$",
       },
     },
     {

@@ -2,6 +2,7 @@
 import { type Agent, type AgentOptions as Definition, agent as define } from "./domain/agent.ts";
 import type { AiSdkModel } from "./domain/ai-sdk-model.ts";
 import type { DescribedModel } from "./domain/model.ts";
+import { type RemoteAgentOptions, remoteAgent } from "./domain/remote-agent.ts";
 import type { OutputOf, StandardSchema } from "./domain/standard-schema.ts";
 import { adoptAiSdk } from "./providers/ai-sdk/adopt.ts";
 
@@ -19,9 +20,26 @@ export interface AgentOptions<
 export function agent<
   ContextSchema extends StandardSchema = StandardSchema,
   OutputSchema extends StandardSchema = StandardSchema<string>,
->(options: AgentOptions<ContextSchema, OutputSchema>): Agent<OutputOf<OutputSchema>, OutputOf<ContextSchema>> {
+>(options: RemoteAgentOptions<ContextSchema, OutputSchema>): Agent<OutputOf<OutputSchema>, OutputOf<ContextSchema>>;
+export function agent<
+  ContextSchema extends StandardSchema = StandardSchema,
+  OutputSchema extends StandardSchema = StandardSchema<string>,
+>(options: AgentOptions<ContextSchema, OutputSchema>): Agent<OutputOf<OutputSchema>, OutputOf<ContextSchema>>;
+export function agent<
+  ContextSchema extends StandardSchema = StandardSchema,
+  OutputSchema extends StandardSchema = StandardSchema<string>,
+>(
+  options: AgentOptions<ContextSchema, OutputSchema> | RemoteAgentOptions<ContextSchema, OutputSchema>,
+): Agent<OutputOf<OutputSchema>, OutputOf<ContextSchema>> {
+  if (isRemote(options)) return remoteAgent(options);
   const model = adoptAiSdk(options?.model);
   // What is wrong with one is named by the definition, with everything else.
   const given = model === options?.model ? options : { ...options, model };
   return define(given as Definition<ContextSchema, OutputSchema>);
+}
+
+function isRemote<C extends StandardSchema, O extends StandardSchema>(
+  options: AgentOptions<C, O> | RemoteAgentOptions<C, O>,
+): options is RemoteAgentOptions<C, O> {
+  return (options as Partial<RemoteAgentOptions<C, O>> | undefined)?.backend !== undefined;
 }

@@ -1,4 +1,6 @@
 /** Puts the parts together on ports that someone else has opened: tests wrap them to cut, delay or reorder every call. */
+
+import { backendMaker } from "./backends/define.ts";
 import { createInProcessBackend } from "./backends/in-process.ts";
 import { createInMemoryBus } from "./buses/in-memory.ts";
 import { keptElsewhere, type Sweep } from "./content/elsewhere.ts";
@@ -147,7 +149,7 @@ export function composeWorker(
     counts,
     limits,
     startMarginMs: Math.ceil(leaseMs / 6),
-    bind: createBinder(directory, { schemaOf: jsonSchema }),
+    bind: createBinder(directory, { schemaOf: jsonSchema, backendOf: backendMaker(settings.backends) }),
   };
   const backend = createInProcessBackend(engine);
   const worker = { ...ports, counts, scope, agents: directory.names, leaseMs, pollMs, concurrency, closeGraceMs };

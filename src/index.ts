@@ -50,6 +50,7 @@ export {
 } from "./domain/plugin.ts";
 export { type Policy, type PolicyOptions, policy } from "./domain/policy.ts";
 export type { RedactOptions } from "./domain/redaction.ts";
+export type { AgentBackend, RemoteAgentOptions } from "./domain/remote-agent.ts";
 export type { Outcome, Usage } from "./domain/run.ts";
 export type { RunView } from "./domain/run-view.ts";
 export { Secret, secret } from "./domain/secret.ts";
@@ -68,6 +69,7 @@ export {
 export type { RuntimeOptions, WorkerOptions } from "./options.ts";
 export { jsonSchema } from "./platform/json-schema.ts";
 export type { AgentResolver, WantedAgent } from "./ports/agent-resolver.ts";
+export type { BackendFactory } from "./ports/backend.ts";
 export type { ContentDefinition } from "./ports/content-store.ts";
 export type { Model, ModelPart, ModelRequest, Provider, Providers } from "./ports/provider.ts";
 export type { Sink, SinkContext } from "./ports/sink.ts";

@@ -9,6 +9,7 @@ import { toolNamePattern } from "./domain/tool.ts";
 import { defaultLimits, type EngineLimits } from "./engine/limits.ts";
 import { nodeProblem } from "./platform/node-version.ts";
 import type { AgentResolver } from "./ports/agent-resolver.ts";
+import type { BackendFactory } from "./ports/backend.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { ContentDefinition } from "./ports/content-store.ts";
 import type { Ids } from "./ports/ids.ts";
@@ -55,6 +56,8 @@ export interface WorkerOptions {
   readonly sinks?: Sinks;
   /** Where agents find the models that they name by route, `provider/model`: by the provider's name. */
   readonly providers?: Providers;
+  /** Who builds backends of stored manifests that the agents here do not have any more, each by its name. */
+  readonly backends?: readonly BackendFactory[];
   /** What is taken out of logs, traces and errors that are thrown; everything that the detectors find unless said. */
   readonly redact?: RedactOptions;
   /** Where large results are kept, for example fileContent(folder); in the store unless said. */
@@ -85,6 +88,7 @@ const workerOptions = [
   "retention",
   "sinks",
   "providers",
+  "backends",
   "redact",
   "content",
 ] as const satisfies readonly (keyof WorkerOptions)[];
@@ -143,12 +147,26 @@ function check(options: RuntimeOptions, problems: Problems): readonly Agent<unkn
   checkResolver(options ?? {}, problems);
   const findModel = createFindModel(checkProviders(options?.providers, problems), adoptAiSdk);
   const agents = checkAgents(options?.agents, findModel, problems);
+  checkBackends(options?.backends, problems);
   checkPerAgent(options ?? {}, agents, problems);
   checkRetention(options ?? {}, problems);
   readRedaction(options?.redact, problems);
   checkTransactions(options ?? {}, agents, problems);
   checkSinks(options ?? {}, agents, problems);
   return agents;
+}
+
+function checkBackends(backends: unknown, problems: Problems): void {
+  if (backends === undefined) return;
+  if (!Array.isArray(backends)) return problems.add("backends: must be a list of factories");
+  const names = (backends as BackendFactory[]).map((each) => each?.name);
+  for (const [index, factory] of (backends as BackendFactory[]).entries()) {
+    if (typeof factory?.name !== "string" || !has(factory, ["validate", "build"])) {
+      problems.add(`backends[${index}]: must have a name, validate and build`);
+    } else if (names.indexOf(factory.name) !== index) {
+      problems.add(`backends[${index}]: the name ${factory.name} is used twice`);
+    }
+  }
 }
 
 /** D-40: nobody has to guess which of the two counts. */

@@ -21,6 +21,13 @@ export type { OpenStore, StoreCheck } from "./testing/conformance/store-fixtures
 export { type CrashFailure, type CrashOptions, type CrashReport, crashEverywhere } from "./testing/crash-kit.ts";
 export type { CrashScenario, ScriptContext } from "./testing/crash-scenario.ts";
 export { createFakeClock, type FakeClock } from "./testing/fake-clock.ts";
+export {
+  type FakeAnswer,
+  type FakeRemote,
+  type FakeRemoteOptions,
+  type FakeTurn,
+  fakeRemote,
+} from "./testing/fake-remote.ts";
 export { type Intercept, interceptStore, type PortCall } from "./testing/intercept.ts";
 export { type SimOptions, type SimReport, simulate } from "./testing/sim/simulate.ts";
 export {

@@ -1,7 +1,7 @@
 /** What makes remote backends of adapters: defaults for what one does not have, and its factory. */
 import { backendError } from "../domain/backend/backend-error.ts";
 import { remoteStatelessText } from "../domain/backend/capabilities.ts";
-import { declaredEndpoint, type RemoteEndpoint } from "../domain/backend/endpoint.ts";
+import { type DeclaredBackend, declaredEndpoint, type RemoteEndpoint } from "../domain/backend/endpoint.ts";
 import type { BackendFactory, ConfiguredBackend, RemoteBackend } from "../ports/backend.ts";
 
 /** A backend with what it has; the rest refuses, or has nothing to do. */
@@ -30,4 +30,19 @@ export function backendFactory(name: string, build: (endpoint: RemoteEndpoint) =
 export function configuredBackend(factory: BackendFactory, endpoint: RemoteEndpoint): ConfiguredBackend {
   factory.validate(endpoint);
   return { name: factory.name, endpoint: declaredEndpoint(endpoint), build: () => factory.build(endpoint) };
+}
+
+/** Builds what a stored manifest declares, where a factory of that name is here and takes the endpoint as it was. */
+export function backendMaker(
+  factories: readonly BackendFactory[] = [],
+): (declared: DeclaredBackend) => ConfiguredBackend | undefined {
+  return ({ name, endpoint }) => {
+    const factory = factories.find((each) => each.name === name);
+    const { auth: _auth, ...rest } = endpoint;
+    try {
+      return factory && configuredBackend(factory, { backend: name, ...rest });
+    } catch {
+      return undefined; // an option that this version does not know any more
+    }
+  };
 }

@@ -2,6 +2,8 @@
 import { type UsedPlugin, usePlugins } from "./agent-plugins.ts";
 import { aiSdkProblem, looksLikeAiSdk } from "./ai-sdk-model.ts";
 import { isReserved, reservedName } from "./answer-tool.ts";
+import type { DeclaredBackend } from "./backend/endpoint.ts";
+import type { Adaptation } from "./backend/negotiate.ts";
 import { type AgentHistory, type HistoryOptions, readHistory } from "./history.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import { jsonSchemaOf } from "./json-schema.ts";
@@ -42,6 +44,9 @@ export interface Agent<Output = string, Context = unknown> {
   readonly plugins: readonly UsedPlugin[];
   /** Every state key that its plugins and tools write, by name. */
   readonly stateKeys: readonly StateKeyFacts[];
+  /** Where its runs execute, unless that is here, and what may be done there in another way. */
+  readonly backend?: DeclaredBackend;
+  readonly adapt?: readonly Adaptation[];
   /** Types only; never set. */
   readonly "~types"?: { readonly output: Output; readonly context: Context };
 }

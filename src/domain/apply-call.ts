@@ -1,6 +1,7 @@
 /** The part of `apply` that moves tool calls: verdicts, attempts, tickets, decisions, results. */
 
 import { blocked, noteDecision, stopWith } from "./apply-plugins.ts";
+import { decideRemote, isRemoteTicket, noteRemoteTicket } from "./apply-remote.ts";
 import { type EffectEntry, nextEffect, stepOf } from "./apply-step.ts";
 import type { CallGated, Entry, EntryStamp, Settled, TicketDecided, TicketOpened, Verdict } from "./entry.ts";
 import { HoldfastError } from "./errors.ts";
@@ -120,6 +121,7 @@ export function applyOpened(state: RunState, entry: EntryStamp & TicketOpened): 
   if (ticket.kind === "quarantined") return { ...opened, quarantines: state.quarantines + 1 };
   if (ticket.kind === "missing-capability") return { ...opened, missed: state.missed + 1 };
   if (ticket.kind === "pause") return { ...opened, pauses: state.pauses + 1 };
+  if (isRemoteTicket(ticket) && state.remote) return noteRemoteTicket(opened, ticket);
   if (!ticket.call) {
     if (ticket.plugin === undefined) throw new HoldfastError("illegal-transition", `Ticket ${ticket.id} names no call`);
     return { ...opened, plugins: { ...state.plugins, opened: state.plugins.opened + 1 } };
@@ -143,6 +145,7 @@ export function applyDecision(state: RunState, entry: EntryStamp & TicketDecided
     const asked = rest.cancel ? rest : { ...rest, cancel: { by: entry.by, at: entry.at, seq: entry.seq } };
     return ticket.call ? asked : withoutPause(asked, ticket);
   }
+  if (isRemoteTicket(ticket)) return decideRemote(rest, ticket, entry);
   if (!ticket.call) return withoutPause(rest, ticket);
   const decided = withCall(rest, ticket.call.id, (call) => decideCall(call, ticket, entry));
   return ticket.kind === "unknown-outcome" ? knownAgain(decided, ticket.call.id) : decided;

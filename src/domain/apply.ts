@@ -18,6 +18,7 @@ import {
 } from "./apply-call.ts";
 import { applyCompaction, isCompaction } from "./apply-compaction.ts";
 import { afterHearing, applyCommands, startStep, whileIntended } from "./apply-plugins.ts";
+import { applyAbort, isAbort, noteTask, noteTurn } from "./apply-remote.ts";
 import { addUsage, type EffectEntry, keepBooks, nextEffect, stepOf } from "./apply-step.ts";
 import type {
   CancelRequested,
@@ -130,7 +131,7 @@ function applyBody(state: RunState, entry: Entry): RunState {
       return applyReport(state, entry);
     case "state-changed":
       if (entry.scope === "thread") return { ...state, threadSlots: changeSlot(state.threadSlots, entry) };
-      return { ...state, slots: changeSlot(state.slots, entry) };
+      return noteTask({ ...state, slots: changeSlot(state.slots, entry) }, entry);
     case "ticket-opened":
       return applyOpened(state, entry);
     case "ticket-decided":
@@ -212,11 +213,14 @@ function reasonOf(entry: { readonly reason?: string }): { reason?: string } {
 function applyEffect(before: RunState, entry: EffectEntry): RunState {
   const state = entry.type === "effect-intended" ? afterHearing(before) : before;
   const step = stepOf(state, entry);
-  if (entry.effect !== step.model.id) return applyCallEffect(state, entry);
+  if (isAbort(state, entry)) return applyAbort(state, entry);
+  const isTurn = entry.type === "effect-intended" && entry.kind === "remote";
+  if (entry.effect !== step.model.id && !isTurn) return applyCallEffect(state, entry);
   const model = nextEffect(step.model, entry);
   const held = entry.type === "effect-settled" && entry.reply ? { pending: { message: entry.reply } } : {};
   const next = keepBooks({ ...state, step: { ...step, model, ...held }, usage: addUsage(state, entry) }, entry);
-  return entry.type === "effect-intended" && entry.attempt === 1 ? whileIntended(next, step.step) : next;
+  const noted = noteTurn(next, entry);
+  return entry.type === "effect-intended" && entry.attempt === 1 ? whileIntended(noted, step.step) : noted;
 }
 
 function applyMessage(state: RunState, entry: EntryStamp & MessageAppended): RunState {

@@ -1,4 +1,7 @@
 /** What a manifest declares: plain data, stored and restorable. Each field is listed in manifest-fields.ts. */
+
+import type { DeclaredBackend } from "./backend/endpoint.ts";
+import type { Adaptation } from "./backend/negotiate.ts";
 import type { HistorySpec } from "./history.ts";
 import type { Fingerprint } from "./ids.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
@@ -27,6 +30,8 @@ export interface DeclaredManifest {
   readonly plugins?: readonly { readonly name: string; readonly version: string; readonly config: JsonValue }[];
   /** Sorted by name; absent when there are none. */
   readonly state?: readonly Pick<StateKeyFacts, "name" | "scope" | "version" | "merge">[];
+  /** Absent when its runs execute where they are claimed. */
+  readonly backend?: DeclaredBackend & { readonly adapt: readonly Adaptation[] };
   readonly budget: RunBudget;
   /** Sorted; absent when there are none. */
   readonly sinks?: readonly string[];

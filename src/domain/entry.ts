@@ -2,6 +2,7 @@
  * Entry: one durable fact of a run. A closed union; feature data lives in typed bodies, not in new kinds.
  */
 import type { ApprovalTerms } from "./approval.ts";
+import type { RemoteIntent, RemoteSettlement } from "./backend/remote-turn.ts";
 import type { GivenCommand, PolicyRef } from "./command.ts";
 import type { DeclaredManifest } from "./declared-manifest.ts";
 import type { ErrorRecord, RetryClass } from "./errors.ts";
@@ -82,7 +83,8 @@ export interface ContextProjected {
 export interface EffectIntended {
   readonly type: "effect-intended";
   readonly effect: EffectId;
-  readonly kind: "model" | "tool" | "compaction";
+  /** remote: a turn of a run that executes elsewhere; remote-abort: the request to end what it began there. */
+  readonly kind: "model" | "tool" | "compaction" | "remote" | "remote-abort";
   readonly step: number;
   readonly call?: CallId;
   readonly attempt: number;
@@ -94,6 +96,8 @@ export interface EffectIntended {
   readonly held?: Amount & { readonly outputTokens: number };
   /** Of a compaction: the last message that its summary is to stand for. */
   readonly upTo?: MessageId;
+  /** Of a remote turn. */
+  readonly remote?: RemoteIntent;
 }
 export interface EffectSettled {
   readonly type: "effect-settled";
@@ -118,6 +122,8 @@ export type Settled =
       readonly answeredBy?: AnsweredBy;
       /** Of a reply whose stream broke off after whole calls: why. */
       readonly cut?: ErrorRecord;
+      /** Of a remote turn; `finish` is there only when the other side ended by itself. */
+      readonly remote?: RemoteSettlement;
     }
   | {
       readonly kind: "failed";

@@ -55,7 +55,7 @@ const eventRules: RulesByType<EventBody> = {
     tokens: "shown",
     limit: "shown",
   },
-  "effect-intended": { effect: "shown", kind: "shown", call: "shown", attempt: "shown" },
+  "effect-intended": { effect: "shown", kind: "shown", call: "shown", attempt: "shown", remote: "shown" },
   "effect-settled": { effect: "shown", attempt: "shown", result: hideSettled },
   "call-gated": { call: "shown", verdict: hideVerdict },
   "message-appended": { message: hideMessage, from: "shown", index: "shown", gate: "shown" },

@@ -1,5 +1,6 @@
 /** Event: what a watcher sees of an entry. `project` is pure, so events can always be rebuilt from the journal. */
 
+import type { RemoteIntent } from "./backend/remote-turn.ts";
 import type { GivenCommand } from "./command.ts";
 import type {
   CommandApplied,
@@ -55,6 +56,7 @@ export type EventBody =
       readonly kind: EffectIntended["kind"];
       readonly call?: CallId;
       readonly attempt: number;
+      readonly remote?: RemoteIntent;
     }
   | { readonly type: "effect-settled"; readonly effect: EffectId; readonly attempt: number; readonly result: Settled }
   | { readonly type: "call-gated"; readonly call: CallId; readonly verdict: Verdict }
@@ -143,8 +145,9 @@ function projectBody(entry: Entry, identity: RunIdentity): EventBody {
     case "run-ended":
       return { ...body, identity };
     case "effect-intended": {
-      const { effect, kind, call, attempt, type } = body;
-      return { type, effect, kind, attempt, ...(call === undefined ? {} : { call }) };
+      const { effect, kind, call, attempt, type, remote } = body;
+      const about = { ...(call === undefined ? {} : { call }), ...(remote ? { remote } : {}) };
+      return { type, effect, kind, attempt, ...about };
     }
     case "effect-settled": {
       const { answered: _answered, reply: _reply, ...shown } = body;

@@ -1,4 +1,5 @@
 /** What is content in the bodies of events: messages, calls, commands, tickets, decisions, outcomes. */
+import type { RemoteSettlement } from "./backend/remote-turn.ts";
 import type { Command, GivenCommand } from "./command.ts";
 import type { PluginFailure, Settled, Verdict } from "./entry.ts";
 import type { ErrorRecord } from "./errors.ts";
@@ -7,6 +8,7 @@ import type { HistoryMark } from "./history.ts";
 import type { CallInput, CallResult, Message, Part, ShownPart } from "./message.ts";
 import type { OutputReport } from "./output.ts";
 import type { Outcome } from "./run.ts";
+import type { BackendStatus } from "./seed-tables/backend-status.ts";
 import type { StateChange } from "./state-slots.ts";
 import type { Decision, TicketCall, TicketRecord } from "./ticket.ts";
 
@@ -69,8 +71,28 @@ export const hideOutcome = hideBy<"kind", Outcome>("kind", {
   "timed-out": {},
 });
 
+const hideStatus = by<BackendStatus>({ kind: "shown", message: "hidden" });
+
+/** A termination may quote the other side, as its reason may. */
+const hideRemote = by<RemoteSettlement>({
+  status: hideStatus,
+  termination: ({ type }) => ({ type }) as RemoteSettlement["termination"],
+  statusReason: "hidden",
+  task: "shown",
+  tookMs: "shown",
+  dropped: "shown",
+});
+
 export const hideSettled = hideBy<"kind", Settled>("kind", {
-  done: { message: "shown", usage: "shown", finish: "shown", cost: "shown", answeredBy: "shown", cut: hideError },
+  done: {
+    message: "shown",
+    usage: "shown",
+    finish: "shown",
+    cost: "shown",
+    answeredBy: "shown",
+    cut: hideError,
+    remote: hideRemote,
+  },
   failed: {
     error: hideError,
     retry: "shown",

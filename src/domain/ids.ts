@@ -68,6 +68,19 @@ export function compactionId(run: RunId, generation: number): EffectId {
   return `${run}.compaction.${generation}` as EffectId;
 }
 
+export function turnEffectId(run: RunId, step: number): EffectId {
+  return `${run}.${step}.remote` as EffectId;
+}
+
+export function abortEffectId(run: RunId, step: number): EffectId {
+  return `${run}.${step}.remote-abort` as EffectId;
+}
+
+/** What a remote turn sends: another message only when an operator has it sent again. */
+export function turnMessageId(run: RunId, step: number, again: number): MessageId {
+  return `${run}.${step}.turn${again === 0 ? "" : `~${again + 1}`}` as MessageId;
+}
+
 /** A tool call has one effect unless an operator asks for a run with a new key: then one per generation. */
 export function toolEffectId(call: CallId, generation: number): EffectId {
   return (generation === 1 ? call : `${call}~${generation}`) as EffectId;

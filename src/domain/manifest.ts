@@ -83,6 +83,7 @@ export function declare(agent: Agent<unknown>): DeclaredManifest {
     ...(agent.plugins.length > 0 ? { plugins: agent.plugins.map(declaredPlugin) } : {}),
     ...(agent.stateKeys.length > 0 ? { state: agent.stateKeys.map(declaredKey) } : {}),
     ...(agent.history ? { history: agent.history.spec } : {}),
+    ...declaredBackend(agent),
     budget: agent.budget,
     ...(agent.sinks.length > 0 ? { sinks: agent.sinks } : {}),
     declaredBy,
@@ -92,6 +93,10 @@ export function declare(agent: Agent<unknown>): DeclaredManifest {
 /** By name: in this order the model is shown them too, or one fingerprint would stand for two requests. */
 export function declaredTools({ tools }: Agent<unknown>): readonly ToolSpec[] {
   return tools.map((each) => each.spec).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function declaredBackend({ backend, adapt = [] }: Agent<unknown>): Pick<DeclaredManifest, "backend"> {
+  return backend ? { backend: { name: backend.name, endpoint: backend.endpoint, adapt } } : {};
 }
 
 function declaredPlugin({ name, version, declared }: UsedPlugin): NonNullable<DeclaredManifest["plugins"]>[number] {

@@ -6,9 +6,10 @@
  */
 import type { Agent } from "./agent.ts";
 import { type UsedPlugin, usePlugins } from "./agent-plugins.ts";
+import type { DeclaredBackend } from "./backend/endpoint.ts";
 import type { DeclaredManifest } from "./declared-manifest.ts";
 import type { AgentHistory } from "./history.ts";
-import type { JsonObject } from "./json.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
 import { isSame } from "./manifest-diff.ts";
 import type { AgentOutput } from "./output.ts";
 import { hasCode } from "./plugin-config.ts";
@@ -19,13 +20,21 @@ import type { Tool, ToolSpec } from "./tool.ts";
 
 export type SchemaMaker = (schema: JsonObject) => StandardSchema;
 
+/** A backend that a manifest declares and the agent at hand does not have; undefined when nobody here can build it. */
+export type BackendMaker = (declared: DeclaredBackend) => DeclaredBackend | undefined;
+
+export interface Making {
+  readonly schemaOf: SchemaMaker;
+  readonly backendOf: BackendMaker;
+}
+
 export interface Restored {
   readonly agent: Agent<unknown>;
   /** In words; nothing of the agent may be used unless this is empty. */
   readonly missing: readonly string[];
 }
 
-export function restoreAgent(agent: Agent<unknown>, declared: DeclaredManifest, schemaOf: SchemaMaker): Restored {
+export function restoreAgent(agent: Agent<unknown>, declared: DeclaredManifest, by: Making): Restored {
   const missing: string[] = [];
   const { provider, model } = agent.model.description;
   if (provider !== declared.model.provider || model !== declared.model.model) {
@@ -37,7 +46,7 @@ export function restoreAgent(agent: Agent<unknown>, declared: DeclaredManifest, 
   const pool = [...plugins.tools, ...agent.tools];
   const tools = declared.tools.flatMap((spec) => restoreTool(spec, pool, missing));
   const keys = [...plugins.keys, ...agent.stateKeys];
-  const { output: _output, history: _history, ...rest } = agent;
+  const { output: _output, history: _history, backend: _backend, adapt: _adapt, ...rest } = agent;
   return {
     agent: {
       ...rest,
@@ -46,8 +55,9 @@ export function restoreAgent(agent: Agent<unknown>, declared: DeclaredManifest, 
       tools,
       plugins: plugins.used,
       stateKeys: (declared.state ?? []).flatMap(({ name }) => restoreKey(name, keys, missing)),
-      ...restoreOutput(agent, declared, schemaOf),
+      ...restoreOutput(agent, declared, by.schemaOf),
       ...restoreHistory(agent, declared, missing),
+      ...restoreBackend(agent, declared, { ...by, missing }),
       budget: declared.budget,
       sinks: declared.sinks ?? [],
     },
@@ -128,6 +138,25 @@ function restoreHistory(
   }
   missing.push(`model ${wanted.provider}/${wanted.model}, which summarises`);
   return { history: { spec } };
+}
+
+/** What opens doors is not stored: an endpoint with a login comes from the agent at hand, or not at all. */
+function restoreBackend(
+  { backend }: Agent<unknown>,
+  { backend: declared }: DeclaredManifest,
+  { backendOf, missing }: Making & { readonly missing: string[] },
+): Pick<Agent, "backend" | "adapt"> {
+  if (!declared) return {};
+  const { name, endpoint, adapt } = declared;
+  const isPresent = backend?.name === name && isSame(json(backend.endpoint), json(endpoint));
+  const found = isPresent ? backend : endpoint.auth ? undefined : backendOf(declared);
+  if (found) return { backend: found, adapt };
+  missing.push(`backend ${name} at ${endpoint.baseUrl}${endpoint.auth ? ` with its ${endpoint.auth.type} login` : ""}`);
+  return {};
+}
+
+function json(value: object): JsonValue {
+  return value as unknown as JsonValue;
 }
 
 /** A schema is data: where the code has another one by now, the stored one is checked as JSON Schema. */

@@ -1,7 +1,10 @@
 /** RunState: the fold of a run's journal. It holds only what is open; nothing in it grows with steps. */
+import type { RemoteIntent } from "./backend/remote-turn.ts";
+import type { RemoteTask } from "./backend/result.ts";
+import type { RemoteWait } from "./backend/ruling.ts";
 import type { PolicyRef } from "./command.ts";
 import type { EffectIntended, RunCreated, Settled, Verdict } from "./entry.ts";
-import type { CallId, EffectId, MessageId } from "./ids.ts";
+import type { CallId, EffectId, MessageId, TicketId } from "./ids.ts";
 import type { JsonValue } from "./json.ts";
 import type { Ledger } from "./ledger.ts";
 import type { CallInput, CallResult, Message, Part } from "./message.ts";
@@ -12,7 +15,7 @@ import type { Slots } from "./state-slots.ts";
 import type { Decision, TicketRecord } from "./ticket.ts";
 
 /** Changes whenever the shape or meaning below changes: older snapshots are then folded anew. */
-export const foldVersion = 7;
+export const foldVersion = 8;
 
 export interface RunState {
   /** run-created without its message bodies. */
@@ -39,6 +42,8 @@ export interface RunState {
   /** Only of a run with a budget of tokens or money. */
   readonly ledger?: Ledger;
   readonly step?: StepState;
+  /** Only of a run that executes elsewhere, from its first turn on. */
+  readonly remote?: RemoteState;
   readonly tickets: readonly TicketRecord[];
   readonly inbox: readonly PendingInput[];
   readonly cancel?: CancelRequest;
@@ -63,6 +68,29 @@ export interface RunState {
   /** Seq of the last assistant message. */
   readonly answer?: number;
   readonly outcome?: Outcome;
+}
+
+/** What a run knows of the other side. */
+export interface RemoteState {
+  /** The turn that was intended last, and the step it is of. */
+  readonly turn: RemoteIntent;
+  readonly step: number;
+  /** Its task, once that was seen. */
+  readonly task?: RemoteTask;
+  /** Work of it may go on there. */
+  readonly mayRun: boolean;
+  /** The request to end that. */
+  readonly abort?: EffectState;
+  /** How many of the run's own messages were there for an earlier turn, and for this one. */
+  readonly sentBefore: number;
+  readonly sent: number;
+  /** Tickets opened so far, by kind: the next one's generation. */
+  readonly waits: number;
+  readonly unknowns: number;
+  /** Rises only by an operator's run-again, which is what makes another message id. */
+  readonly again: number;
+  /** What somebody has answered to the other side; the next turn brings it. */
+  readonly answer?: { readonly ticket: TicketId; readonly on: RemoteWait; readonly value: JsonValue };
 }
 
 export interface StepState {

@@ -74,7 +74,7 @@ type ErasedOptions = StateKeyOptions<StandardSchema> & { readonly merge?: unknow
 
 const optionNames = ["name", "schema", "initial", "scope", "merge", "version", "migrate"];
 const namePattern = /^[a-zA-Z0-9_.-]{1,128}$/;
-const reserved = ["holdfast.", "__runtime."];
+const reserved = ["holdfast.", "__runtime"];
 const maxVersion = 1_000_000;
 
 export function stateKey<Schema extends StandardSchema, Operand>(

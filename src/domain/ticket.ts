@@ -7,6 +7,7 @@ import type { JsonValue } from "./json.ts";
 export type TicketKind =
   | "approval"
   | "input"
+  | "auth"
   | "unknown-outcome"
   | "pause"
   | "timer"
@@ -85,6 +86,7 @@ export type DecisionKind = Decision["kind"];
 export const ticketVerbs: Readonly<Record<TicketKind, readonly DecisionKind[]>> = {
   approval: ["approve", "edit", "reject", "answer"],
   input: ["answer"],
+  auth: ["answer"],
   "unknown-outcome": ["mark-done", "mark-failed", "run-again", "cancel-run"],
   pause: ["release", "cancel-run"],
   quarantined: ["release", "cancel-run"],

@@ -7,6 +7,7 @@ import type { Outcome } from "../domain/run.ts";
 import type { StepState } from "../domain/run-state.ts";
 import { engine } from "../domain/ticket.ts";
 import { advanceCalls, concludeCalls } from "./advance-calls.ts";
+import { moveTurn, rulingNow, sayAnswer, waitsElsewhere } from "./advance-turn.ts";
 import { hasGivenUp, judgeOutput, withoutOutput } from "./check-output.ts";
 import { closeLostCompaction } from "./compact.ts";
 import { act, type Draft, resume, wakeBy } from "./draft.ts";
@@ -39,6 +40,7 @@ export function advance(draft: Draft): Ending | undefined {
     act(draft, { type: "step-ended", step: step.step });
   }
   if (step && !pass(draft, "after-step")) return undefined;
+  if (waitsElsewhere(draft)) return undefined;
   const ending = afterStep(draft);
   if (!ending) return beginStep(draft);
   if (isHeld(draft.state)) return undefined; // its question would be closed before anybody saw it
@@ -91,6 +93,7 @@ function settleTimers(draft: Draft): void {
 }
 
 function advanceModel(draft: Draft, step: StepState): Ending | undefined {
+  if (draft.at.remote) return advanceTurn(draft, step);
   const { model } = step;
   if (model.open?.epoch === draft.at.epoch) return undefined;
   if (model.open) {
@@ -113,6 +116,9 @@ function advanceModel(draft: Draft, step: StepState): Ending | undefined {
 function afterStep(draft: Draft): Ending | undefined {
   const { step, inbox, plugins } = draft.state;
   if (!step) return undefined;
+  const told = rulingNow(draft);
+  if (told?.kind === "waits") return undefined; // it was answered
+  if (told && told.outcome.kind !== "completed") return endingNow(draft, told.outcome);
   const { last } = step.model;
   const finish = last?.kind === "done" ? last.finish : undefined;
   // What was filtered or broken off is no basis to go on from, whatever it asked for.
@@ -120,7 +126,7 @@ function afterStep(draft: Draft): Ending | undefined {
   const hasMore = hasCalled || inbox.length > 0 || plugins.goesOn;
   const isBroken = brokenFinishes.includes(finish) || (finish === "length" && hasCalled); // it would be cut there again
   if (!isBroken && hasMore && !hasGivenUp(draft)) return undefined;
-  return endingNow(draft, naturalOutcome(finish));
+  return endingNow(draft, told ? told.outcome : naturalOutcome(finish));
 }
 
 const brokenFinishes: readonly (FinishReason | undefined)[] = ["content-filter", "error", "other"];
@@ -163,10 +169,19 @@ function beginStep(draft: Draft): Ending | undefined {
   for (const { id, seq } of inbox) {
     act(draft, { type: "message-appended", body: { kind: "input", from: seq, input: id } });
   }
+  sayAnswer(draft);
   act(draft, { type: "step-started", step: stepsEnded + 1 });
   const { step } = draft.state;
   const unpaid = step && intendModel(draft, step);
   return unpaid && endingNow(draft, unpaid);
+}
+
+/** The same of a turn that is made elsewhere. */
+function advanceTurn(draft: Draft, step: StepState): Ending | undefined {
+  const moved = moveTurn(draft, step);
+  if (moved === "waiting") return undefined;
+  const outcome = moved ?? intendModel(draft, draft.state.step ?? step);
+  return outcome && endingNow(draft, outcome);
 }
 
 function endingNow(draft: Draft, outcome: Outcome): Ending {

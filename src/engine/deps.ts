@@ -1,5 +1,6 @@
 /** What the engine needs of the outside. All of it comes through ports (L11). */
 
+import type { Adaptation } from "../domain/backend/negotiate.ts";
 import type { Candidate } from "../domain/candidate.ts";
 import type { DeclaredManifest } from "../domain/declared-manifest.ts";
 import type { HistorySpec } from "../domain/history.ts";
@@ -7,6 +8,7 @@ import type { Fingerprint, RunId, Scope } from "../domain/ids.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { OutputReport, OutputSpec } from "../domain/output.ts";
 import type { Redactor } from "../domain/redaction.ts";
+import type { RemoteBackend } from "../ports/backend.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Counts } from "../ports/counts.ts";
@@ -37,6 +39,15 @@ export interface BoundAgent {
   readonly history: HistorySpec;
   /** Who summarises, where that is not its own model. */
   readonly summariser?: Model;
+  /** Absent when its runs execute here. */
+  readonly remote?: BoundRemote;
+}
+
+/** Where an agent's turns are made, and on what terms. */
+export interface BoundRemote {
+  readonly backend: RemoteBackend;
+  readonly timeoutMs: number;
+  readonly adapt: readonly Adaptation[];
 }
 
 export interface BoundOutput {

@@ -1,5 +1,7 @@
 /** A draft: the committed state, plus entries decided but not yet committed, folded as they are added. */
 import { apply } from "../domain/apply.ts";
+import type { Capabilities } from "../domain/backend/capabilities.ts";
+import type { Adaptation } from "../domain/backend/negotiate.ts";
 import type { DeclaredManifest } from "../domain/declared-manifest.ts";
 import type { EntryBody } from "../domain/entry.ts";
 import type { Candidates, Room } from "../domain/fit-context.ts";
@@ -22,6 +24,13 @@ export interface Amendment {
   readonly before: DeclaredManifest;
   readonly fingerprint: Fingerprint;
   readonly declared: DeclaredManifest;
+}
+
+export interface RemoteTerms {
+  readonly name: string;
+  readonly capabilities: Capabilities;
+  readonly timeoutMs: number;
+  readonly adapt: readonly Adaptation[];
 }
 
 /** Everything `decide` may know besides the state. Plain values and pure functions. */
@@ -59,6 +68,8 @@ export interface Circumstances {
   /** How what is old is summarised, and by whom; undefined where it is left out. */
   readonly compacts: CompactSpec | undefined;
   readonly summariser: ModelDescription;
+  /** Of a run that executes elsewhere. */
+  readonly remote: RemoteTerms | undefined;
   /** Absent when the answer is text. */
   readonly output: OutputSpec | undefined;
   readonly keys: ReadonlyMap<string, StateKeyFacts>;

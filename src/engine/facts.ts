@@ -3,6 +3,7 @@ import type { EffectId } from "../domain/ids.ts";
 import type { RunState } from "../domain/run-state.ts";
 import { put } from "./ask.ts";
 import { performCompaction, performModel, performReconcile, performTool } from "./perform.ts";
+import { performAbort, performLook, performTurn } from "./perform-turn.ts";
 import type { Stage, Standing } from "./stage.ts";
 import { isAwaitable } from "./whenever.ts";
 import { type EffectOrder, type Fact, orderId, type PreparedFact, type Question } from "./work.ts";
@@ -91,6 +92,14 @@ async function perform(
       return performTool({ order, ...by }, queue.stage);
     case "reconcile":
       return performReconcile(order, queue.stage);
+    case "remote": {
+      const seen = (fact: Fact): void => push(queue, `${orderId(order)}:seen`, fact);
+      return performTurn({ order, ...by, seen }, queue.stage);
+    }
+    case "look":
+      return performLook({ order, ...by }, queue.stage);
+    case "remote-abort":
+      return performAbort({ order, ...by }, queue.stage);
     default:
       return order satisfies never;
   }

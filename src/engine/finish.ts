@@ -9,11 +9,12 @@ import { successorId } from "../domain/ids.ts";
 import type { CallResult } from "../domain/message.ts";
 import { momentId } from "../domain/phase.ts";
 import type { Outcome } from "../domain/run.ts";
-import type { CallState, EffectState } from "../domain/run-state.ts";
+import type { CallState, EffectState, OpenAttempt } from "../domain/run-state.ts";
 import { type ClosedWhy, type EngineDecision, engine } from "../domain/ticket.ts";
 import { wasRun } from "./advance-calls.ts";
 import { giveUpCompaction } from "./compact.ts";
 import { type Draft, emit, wakeBy } from "./draft.ts";
+import { stopTask } from "./stop-task.ts";
 import { appendResult } from "./take-fact.ts";
 import { withhold } from "./withhold.ts";
 
@@ -44,6 +45,7 @@ export function finish(draft: Draft, ending: Ending): void {
   if (stopEffects(draft, ending)) return;
   closeModel(draft);
   giveUpCompaction(draft);
+  if (stopTask(draft)) return;
   withhold(
     draft,
     ending.outcome.kind === "blocked" ? ending.outcome.reason : "the run ended before it was let through",
@@ -96,8 +98,16 @@ function openEffects(draft: Draft): readonly EffectState[] {
 function closeModel(draft: Draft): void {
   const model = draft.state.step?.model;
   if (!model?.open) return;
-  const result: Settled = { kind: model.open.epoch === draft.at.epoch ? "aborted" : "lost" };
+  const result: Settled = closingTurn(draft, model.open) ?? {
+    kind: model.open.epoch === draft.at.epoch ? "aborted" : "lost",
+  };
   emit(draft, { type: "effect-settled", effect: model.id, attempt: model.open.attempt, result });
+}
+
+/** Of a turn that another process has sent nobody knows how far it came. */
+function closingTurn({ state, at }: Draft, { epoch, startBy, timeoutMs }: OpenAttempt): Settled | undefined {
+  if (!state.remote || epoch === at.epoch) return undefined;
+  return { kind: "unknown", why: "the run ended while it was in flight", decidableFrom: startBy + timeoutMs };
 }
 
 function closeCall(draft: Draft, index: number, ending: Ending): void {

@@ -6,6 +6,7 @@ import type { CallState, EffectState, RunState, StepState } from "../domain/run-
 import type { ToolSpec } from "../domain/tool.ts";
 import { act, type Draft, resume, wakeBy } from "./draft.ts";
 import { fitWindow } from "./fit-window.ts";
+import { intendTurn } from "./intend-turn.ts";
 import { pass } from "./moments.ts";
 import { isOutcome, reserve } from "./reserve.ts";
 import { appendResult } from "./take-fact.ts";
@@ -19,10 +20,11 @@ export function intendModel(draft: Draft, step: StepState): Outcome | undefined 
   const isFirst = step.model.attempt === 0;
   if (isFirst && !(pass(draft, "context-ready") && pass(draft, "before-model"))) return undefined;
   if (draft.state.plugins.stop || isHeld(draft.state)) return undefined;
-  const fitted = fitWindow(draft);
+  const fitted = draft.at.remote ? "ready" : fitWindow(draft); // the other side sees to its own
   if (fitted !== "ready") return fitted === "waiting" ? undefined : fitted;
   const held = reserve(draft);
   if (isOutcome(held)) return held;
+  if (draft.at.remote) return intendTurn(draft, step, held);
   const { limits, startBy } = draft.at;
   const attempt = {
     effect: step.model.id,

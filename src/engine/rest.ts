@@ -69,6 +69,7 @@ export function isBusy(draft: Draft): boolean {
   const { step, compaction } = draft.state;
   const mine = draft.at.epoch;
   if (compaction?.effect.open?.epoch === mine) return true;
+  if (draft.state.remote?.abort?.open?.epoch === mine) return true;
   return step?.model.open?.epoch === mine || (step?.calls.some((call) => call.effect?.open?.epoch === mine) ?? false);
 }
 

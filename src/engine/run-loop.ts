@@ -144,6 +144,7 @@ function noteFailures({ deps, claim }: Running, entries: readonly EntryBody[]): 
 }
 
 function keepAsEvidence(fact: Fact, claim: Claim, deps: EngineDeps): void {
+  if (fact.kind === "task-seen") return fact.told(false);
   if (fact.kind !== "tool-settled" || fact.settled.kind === "not-made") return;
   const { call, effect, attempt, settled, result } = fact;
   const body = JSON.parse(JSON.stringify({ call, effect, attempt, settled, result: result ?? null }));

@@ -7,7 +7,7 @@ import type { HeldClaim } from "../ports/dispatcher.ts";
 import type { OpenPlugin } from "../ports/plugin-runner.ts";
 import type { Claim } from "../ports/store.ts";
 import type { Binding, BoundAgent, EngineDeps } from "./deps.ts";
-import type { Circumstances } from "./draft.ts";
+import type { Circumstances, RemoteTerms } from "./draft.ts";
 import type { Facts } from "./facts.ts";
 import type { Loaded } from "./load.ts";
 import type { Stage } from "./stage.ts";
@@ -59,6 +59,7 @@ export function circumstances(running: Running): Circumstances {
     broken: running.broken,
     hooked: (phase) => isHooked(running, phase),
     quiet: running.quiet,
+    remote: termsOf(running.boundAgent),
     output: running.boundAgent.output?.spec,
     model: running.boundAgent.model.description,
     candidates: running.loaded.transcript.candidates,
@@ -72,6 +73,12 @@ export function circumstances(running: Running): Circumstances {
     hash: deps.hash,
     spec: (tool) => running.boundAgent.tools.spec(tool),
   };
+}
+
+function termsOf({ remote }: BoundAgent): RemoteTerms | undefined {
+  if (!remote) return undefined;
+  const { backend, timeoutMs, adapt } = remote;
+  return { name: backend.name, capabilities: backend.capabilities, timeoutMs, adapt };
 }
 
 /** What plugins say at every model call is said in before-run. */

@@ -1,13 +1,11 @@
 /** Turns what has happened into entries. Nothing here starts anything. */
 import { errorResult } from "../domain/apply-call.ts";
 import { isFinal } from "../domain/candidate.ts";
-import type { EntryBody, Settled, Verdict } from "../domain/entry.ts";
+import type { EntryBody, Verdict } from "../domain/entry.ts";
 import type { ErrorRecord } from "../domain/errors.ts";
 import { presentFrom } from "../domain/fit-context.ts";
 import { type EffectId, replyId, resultId } from "../domain/ids.ts";
-import { costOf, isMetered } from "../domain/ledger.ts";
 import type { CallResult, Message } from "../domain/message.ts";
-import type { AnsweredBy } from "../domain/model.ts";
 import type { CallState } from "../domain/run-state.ts";
 import { takeReport } from "./check-output.ts";
 import { takeCompaction } from "./compact.ts";
@@ -16,6 +14,8 @@ import { isMet, takeRan } from "./moments.ts";
 import { isTruncated, joined, mayGoOn } from "./recover-reply.ts";
 import { isOutcome, reserve } from "./reserve.ts";
 import { retryAt } from "./retry.ts";
+import { spendingOf } from "./spending.ts";
+import { takeRemote } from "./take-turn.ts";
 import type { Fact, ModelOutcome } from "./work.ts";
 import { writeState } from "./write-state.ts";
 
@@ -29,6 +29,10 @@ export function takeFact(draft: Draft, fact: Fact): void {
       return takeVerdict(draft, fact.call, fact.verdict);
     case "output-checked":
       return takeReport(draft, fact);
+    case "turn-settled":
+    case "task-seen":
+    case "abort-settled":
+      return isOpen(draft, fact) ? takeRemote(draft, fact) : undefined;
     case "phase-ran":
       return takeRan(draft, fact.order, fact.ran);
     default:
@@ -40,8 +44,8 @@ type OpenFact = Extract<Fact, { effect: unknown }>;
 
 /** D2. */
 export function isOpen(draft: Pick<Draft, "state">, fact: Pick<OpenFact, "effect" | "attempt">): boolean {
-  const { step, compaction } = draft.state;
-  const effects = [step?.model, compaction?.effect, ...(step?.calls.map((call) => call.effect) ?? [])];
+  const { step, compaction, remote } = draft.state;
+  const effects = [step?.model, compaction?.effect, remote?.abort, ...(step?.calls.map((call) => call.effect) ?? [])];
   return effects.some((effect) => effect?.id === fact.effect && effect.open?.attempt === fact.attempt);
 }
 
@@ -129,22 +133,6 @@ function takeReply(draft: Draft, fact: ModelFact, reply: Replied): void {
   const isHeld = draft.at.hooked("output-gate") && isFinal(message, draft.at.output);
   act(draft, { type: "effect-settled", effect, attempt, result, ...(isHeld ? { reply: message } : {}) });
   if (!isHeld) act(draft, { type: "message-appended", body: { kind: "here", message } });
-}
-
-/** What was counted, by whom, and what it cost by that one's prices. */
-function spendingOf(
-  draft: Draft,
-  { usage, answeredBy }: Replied,
-  of: "step" | "summary" = "step",
-): Pick<Extract<Settled, { kind: "done" }>, "usage" | "cost" | "answeredBy"> {
-  const own = of === "summary" ? draft.at.summariser : draft.at.model;
-  const { prices = own.prices, ...names } = answeredBy ?? {};
-  const isPaid = usage && isMetered(draft.state.created.budget);
-  return {
-    ...(usage ? { usage } : {}),
-    ...(isPaid ? { cost: costOf(usage, prices) } : {}),
-    ...(answeredBy ? { answeredBy: names as AnsweredBy } : {}),
-  };
 }
 
 function takeTool(draft: Draft, fact: Extract<Fact, { kind: "tool-settled" }>): void {

@@ -72,6 +72,16 @@ export function openMissingCapability(draft: Draft, prompt: string): void {
   open(draft, { kind: "missing-capability", subject: run, generation: missed + 1, prompt });
 }
 
+type RemoteAsk = Pick<Question, "prompt" | "decidableFrom"> & { readonly kind: "input" | "auth" | "unknown-outcome" };
+
+/** About the other side of a run that executes elsewhere. */
+export function openRemoteTicket(draft: Draft, asked: RemoteAsk): void {
+  const { created, remote } = draft.state;
+  const subject = `${created.identity.run}.remote` as RunId;
+  const opened = (asked.kind === "unknown-outcome" ? remote?.unknowns : remote?.waits) ?? 0;
+  open(draft, { ...asked, subject, generation: opened + 1 });
+}
+
 type Asked = Pick<OpenTicket, "name" | "prompt" | "kind" | "terms"> &
   Pick<Question, "policy" | "output"> & { readonly plugin: string };
 

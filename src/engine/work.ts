@@ -1,4 +1,6 @@
 /** What the loop works on: facts taken but not yet committed, and orders that a commit has allowed. */
+import type { RemoteIntent } from "../domain/backend/remote-turn.ts";
+import type { BackendResult, RemoteTask } from "../domain/backend/result.ts";
 import type { SetState } from "../domain/command.ts";
 import type { FinishReason, Settled, Verdict } from "../domain/entry.ts";
 import type { ErrorRecord, RetryClass } from "../domain/errors.ts";
@@ -37,6 +39,15 @@ export type ModelOutcome =
   | { readonly kind: "aborted" }
   | { readonly kind: "not-made" };
 
+export type TurnOutcome =
+  | { readonly kind: "result"; readonly result: BackendResult; readonly tookMs: number }
+  | { readonly kind: "failed"; readonly error: ErrorRecord; readonly retry: RetryClass }
+  | { readonly kind: "unknown"; readonly why: string; readonly decidableFrom: number }
+  /** The other side has nothing of it. */
+  | { readonly kind: "absent" }
+  | { readonly kind: "aborted" }
+  | { readonly kind: "not-made" };
+
 /** Something that has happened. It is offered again, unchanged, until a commit has taken it. */
 export type Fact =
   | {
@@ -54,6 +65,27 @@ export type Fact =
       readonly result?: CallResult;
       /** What its code wrote of state keys. */
       readonly writes?: readonly SetState[];
+    }
+  | {
+      readonly kind: "turn-settled";
+      readonly effect: EffectId;
+      readonly attempt: number;
+      readonly outcome: TurnOutcome;
+    }
+  /** A turn has become a task at the other side. */
+  | {
+      readonly kind: "task-seen";
+      readonly effect: EffectId;
+      readonly attempt: number;
+      readonly task: RemoteTask;
+      /** Whoever saw it waits for this: it is committed, or will never be by this process. */
+      readonly told: (isKept: boolean) => void;
+    }
+  | {
+      readonly kind: "abort-settled";
+      readonly effect: EffectId;
+      readonly attempt: number;
+      readonly problem?: string;
     }
   | { readonly kind: "judged"; readonly call: CallId; readonly verdict: Verdict }
   | { readonly kind: "output-checked"; readonly step: number; readonly report: OutputReport }
@@ -125,6 +157,27 @@ export interface ReconcileOrder {
   readonly certainAt: number;
 }
 
+/** One turn of a run that executes elsewhere. */
+export interface TurnOrder extends AttemptOrder {
+  readonly kind: "remote";
+  readonly remote: RemoteIntent;
+}
+
+/** The other side is to end what it may still do for this run. */
+export interface AbortOrder extends AttemptOrder {
+  readonly kind: "remote-abort";
+}
+
+/** A lost turn: what became of it at the other side. A read. */
+export interface LookOrder {
+  readonly kind: "look";
+  readonly effect: EffectId;
+  readonly attempt: number;
+  readonly timeoutMs: number;
+  /** Before this time "nothing" may only mean "nothing yet". */
+  readonly certainAt: number;
+}
+
 export interface JudgeOrder {
   readonly kind: "judge";
   readonly call: CallId;
@@ -156,7 +209,14 @@ export interface CheckOrder {
 
 /** What may be done at once, before anything is written: it begins no effect. */
 export type Question = JudgeOrder | PhaseOrder | CheckOrder;
-export type EffectOrder = ModelOrder | CompactionOrder | ToolOrder | ReconcileOrder;
+export type EffectOrder =
+  | ModelOrder
+  | CompactionOrder
+  | ToolOrder
+  | ReconcileOrder
+  | TurnOrder
+  | AbortOrder
+  | LookOrder;
 export type Order = EffectOrder | Question;
 
 export function isQuestion(order: Order): order is Question {
@@ -172,8 +232,9 @@ export function orderId(order: Order): string {
       return `check-output:${order.step}`;
     case "phase":
       return `phase:${order.id}`;
+    case "look":
     case "reconcile":
-      return `reconcile:${order.effect}:${order.attempt}`;
+      return `${order.kind}:${order.effect}:${order.attempt}`;
     default:
       return `${order.effect}:${order.attempt}`;
   }

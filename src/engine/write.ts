@@ -40,8 +40,14 @@ export async function write(running: Running, next: Next): Promise<"written" | "
   if (answer.kind === "fenced") return "fenced";
   takeEntries(running, answer.entries);
   if (answer.kind === "behind") return "behind";
+  tellKept(running.offered);
   running.offered = [];
   return "written";
+}
+
+/** Whoever saw a task goes on once it is durable. */
+function tellKept(facts: readonly Fact[]): void {
+  for (const fact of facts) if (fact.kind === "task-seen") fact.told(true);
 }
 
 /** The settlement of a transactional call, together with what it does. `behind`: it is tried again, if it still may. */

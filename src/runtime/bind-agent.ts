@@ -1,19 +1,21 @@
 /** An agent's code behind the ports the engine calls: its model, and its tools as a ToolRunner. */
 import type { Agent, OnUpgrade } from "../domain/agent.ts";
 import { answerToolFor } from "../domain/answer-tool.ts";
+import type { DeclaredBackend } from "../domain/backend/endpoint.ts";
 import { checkCandidate } from "../domain/candidate.ts";
 import type { DeclaredManifest } from "../domain/declared-manifest.ts";
 import type { Verdict } from "../domain/entry.ts";
-import { ToolFailure } from "../domain/errors.ts";
+import { HoldfastError, ToolFailure } from "../domain/errors.ts";
 import { defaultHistory } from "../domain/history.ts";
 import { carries, type JsonValue, messageOf, shortened } from "../domain/json.ts";
 import { declare, declaredTools } from "../domain/manifest.ts";
 import type { AgentOutput } from "../domain/output.ts";
-import { restoreAgent, type SchemaMaker } from "../domain/restore-agent.ts";
+import { type Making, restoreAgent } from "../domain/restore-agent.ts";
 import { type SchemaResult, showIssues } from "../domain/standard-schema.ts";
 import type { Tool, ToolSpec } from "../domain/tool.ts";
 import type { BoundAgent, BoundOutput } from "../engine/deps.ts";
 import { isAwaitable } from "../engine/whenever.ts";
+import type { ConfiguredBackend, RemoteBackend } from "../ports/backend.ts";
 import type { Model } from "../ports/provider.ts";
 import type { JudgedCall, ToolRunner } from "../ports/tool-runner.ts";
 import { createPluginRunner } from "./bind-plugins.ts";
@@ -25,7 +27,7 @@ export interface AgentCode extends BoundAgent {
   readonly declared: DeclaredManifest;
   readonly onUpgrade: OnUpgrade;
   /** The same code under a manifest of another day, and what of it is not here. */
-  readonly pin: (declared: DeclaredManifest, schemaOf: SchemaMaker) => Pinned;
+  readonly pin: (declared: DeclaredManifest, by: Making) => Pinned;
 }
 
 export interface Pinned {
@@ -39,8 +41,8 @@ export function bindAgent(agent: Agent<unknown>): AgentCode {
     agent,
     declared: declare(agent),
     onUpgrade: agent.onUpgrade,
-    pin(declared, schemaOf) {
-      const restored = restoreAgent(agent, declared, schemaOf);
+    pin(declared, by) {
+      const restored = restoreAgent(agent, declared, by);
       const model = agent.model as Model;
       const described: Model = { description: declared.model, call: (request, signal) => model.call(request, signal) };
       return { agent: { ...boundParts(restored.agent), model: described }, missing: restored.missing };
@@ -61,7 +63,27 @@ function boundParts(agent: Agent<unknown>): BoundAgent {
     ...(typeof instructions === "string" ? { written: instructions } : {}),
     history: history?.spec ?? defaultHistory,
     ...(history?.summariser ? { summariser: history.summariser as Model } : {}),
+    ...boundRemote(agent),
   };
+}
+
+const built = new WeakMap<DeclaredBackend, RemoteBackend>();
+
+/** A backend is built once, whoever binds it; one that cannot be built is refused before anything is written. */
+function boundRemote({ backend, adapt = [] }: Agent<unknown>): Pick<BoundAgent, "remote"> {
+  if (!backend) return {};
+  const found = built.get(backend) ?? build(backend as ConfiguredBackend);
+  built.set(backend, found);
+  return { remote: { backend: found, timeoutMs: backend.endpoint.timeoutMs, adapt } };
+}
+
+function build(backend: ConfiguredBackend): RemoteBackend {
+  try {
+    return backend.build();
+  } catch (cause) {
+    const what = `failed to build backend '${backend.name}': ${messageOf(cause)}`;
+    throw new HoldfastError("invalid-backend", what, { cause });
+  }
 }
 
 function boundOutput({ spec, schema }: AgentOutput): BoundOutput {

@@ -8,14 +8,10 @@
  */
 import type { DeclaredManifest } from "../domain/declared-manifest.ts";
 import { diffManifests, showDifference } from "../domain/manifest-diff.ts";
-import type { SchemaMaker } from "../domain/restore-agent.ts";
+import type { Making } from "../domain/restore-agent.ts";
 import type { Binding, RunToBind } from "../engine/deps.ts";
 import { nobody } from "../engine/nobody.ts";
 import type { AgentDirectory, Found, Known } from "./agent-directory.ts";
-
-interface Making {
-  readonly schemaOf: SchemaMaker;
-}
 
 export function createBinder(agents: AgentDirectory, by: Making): (run: RunToBind) => Promise<Binding> {
   return async (run) => {
@@ -32,7 +28,7 @@ function unbound(name: string, { why, againMs }: Found & { readonly kind: "missi
   return { agent: nobody(name), missing: why, ...(againMs === undefined ? {} : { againMs }) };
 }
 
-function upgraded({ code, fingerprint }: Known, before: DeclaredManifest, { schemaOf }: Making): Binding {
+function upgraded({ code, fingerprint }: Known, before: DeclaredManifest, by: Making): Binding {
   const { name, declared, onUpgrade } = code;
   switch (onUpgrade) {
     case "move":
@@ -40,7 +36,7 @@ function upgraded({ code, fingerprint }: Known, before: DeclaredManifest, { sche
     case "refuse":
       return { agent: nobody(name), missing: refusal(name, before, declared) };
     case "pinned": {
-      const { agent, missing } = code.pin(before, schemaOf);
+      const { agent, missing } = code.pin(before, by);
       return missing.length === 0 ? { agent } : { agent: nobody(name), missing: lack(before, missing) };
     }
     default:

@@ -204,6 +204,11 @@ export interface InputTicket<Input = JsonValue, Output = unknown> extends Ticket
   answer(value: Output, options?: AnswerOptions): Promise<Settlement>;
 }
 
+/** The other side of a run that executes elsewhere wants to be let in somewhere; what it says is the prompt. */
+export interface AuthTicket extends TicketFacts<"auth"> {
+  answer(value: JsonValue, options?: AnswerOptions): Promise<Settlement>;
+}
+
 export interface UnknownOutcomeTicket<Input = JsonValue, Output = unknown>
   extends TicketFacts<"unknown-outcome">,
     CallFacts<Input> {
@@ -240,7 +245,7 @@ export type CallTicket<Input = JsonValue, Output = unknown> =
   | InputTicket<Input, Output>
   | UnknownOutcomeTicket<Input, Output>;
 
-export type Ticket = CallTicket | PauseTicket | QuarantinedTicket | MissingCapabilityTicket | TimerTicket;
+export type Ticket = CallTicket | AuthTicket | PauseTicket | QuarantinedTicket | MissingCapabilityTicket | TimerTicket;
 
 export interface ListTickets {
   readonly status?: "open" | "decided";

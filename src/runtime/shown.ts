@@ -6,7 +6,7 @@
  */
 import type { MessageDelta, MessagePartial, MessageRetracted } from "../domain/delta.ts";
 import type { RunEvent } from "../domain/event.ts";
-import { modelEffectId, type RunId, replyId } from "../domain/ids.ts";
+import { modelEffectId, type RunId, replyId, turnEffectId } from "../domain/ids.ts";
 
 export interface Shown {
   /** Whether this may be shown: its attempt has not ended as far as the watcher knows. */
@@ -89,7 +89,8 @@ export function createShown(cameBack: boolean): Shown {
 /** Of a model's attempt; undefined for a tool's. */
 function momentOf({ run, effect, attempt }: Extract<RunEvent, { type: "effect-settled" }>): Moment | undefined {
   const step = Number(effect.slice(run.length + 1).split(".")[0]);
-  return effect === modelEffectId(run, step) ? { step, attempt } : undefined;
+  const isReply = effect === modelEffectId(run, step) || effect === turnEffectId(run, step);
+  return isReply ? { step, attempt } : undefined;
 }
 
 function attemptOf({ run, thread }: RunEvent, { step, attempt }: Moment): Attempt {

@@ -114,6 +114,7 @@ function verbsOf(kind: TicketKind, decide: Decide): Verbs {
     case "approval":
       return { approve, edit, reject, answer };
     case "input":
+    case "auth":
       return { answer };
     case "unknown-outcome":
       return { markDone, markFailed, runAgain, cancelRun };

@@ -1,10 +1,10 @@
 /**
- * Every call of the engine to the outside passes here: store, bus, clock, model, tools, plugins, sinks, the resolver.
+ * Every call of the engine to the outside passes here: store, bus, clock, model, tools, plugins, sinks, the resolver, remote backends.
  * A cut, a fault, a mutant and a seeded scheduler are all one function of this shape.
  * (A judge, or a check of the output, that answers at once is not a wait, and is left alone.)
  */
 import type { RuntimePorts } from "../compose.ts";
-import type { BoundAgent, BoundOutput } from "../engine/deps.ts";
+import type { BoundAgent, BoundOutput, BoundRemote } from "../engine/deps.ts";
 import { isAwaitable } from "../engine/whenever.ts";
 import type { AgentResolver } from "../ports/agent-resolver.ts";
 import type { AnyHook, OpenPlugin, PluginRunner } from "../ports/plugin-runner.ts";
@@ -13,7 +13,7 @@ import type { Store } from "../ports/store.ts";
 import type { AgentCode } from "../runtime/bind-agent.ts";
 
 export interface PortCall {
-  readonly port: "store" | "bus" | "clock" | "model" | "tool" | "plugin" | "output" | "sink" | "resolver";
+  readonly port: "store" | "bus" | "clock" | "model" | "tool" | "plugin" | "output" | "sink" | "resolver" | "remote";
   readonly method: string;
   readonly args: readonly unknown[];
 }
@@ -79,8 +79,8 @@ export function interceptAgent(agent: AgentCode, intercepts: CodeIntercepts): Ag
   return {
     ...agent,
     ...interceptCode(agent, intercepts),
-    pin(declared, schemaOf) {
-      const { agent: pinned, missing } = agent.pin(declared, schemaOf);
+    pin(declared, by) {
+      const { agent: pinned, missing } = agent.pin(declared, by);
       return { agent: interceptCode(pinned, intercepts), missing };
     },
   };
@@ -114,6 +114,24 @@ function interceptCode(agent: BoundAgent, intercepts: CodeIntercepts): BoundAgen
     },
     plugins: interceptPlugins(agent.plugins, intercepts),
     ...(agent.output ? { output: interceptOutput(agent.output, intercept) } : {}),
+    ...(agent.remote ? { remote: interceptRemote(agent.remote, intercept) } : {}),
+  };
+}
+
+function interceptRemote(remote: BoundRemote, intercept: Intercept): BoundRemote {
+  const { backend } = remote;
+  const through = <Asked, Answer>(method: string, call: (asked: Asked) => Promise<Answer>) => {
+    return (asked: Asked): Promise<Answer> => intercept({ port: "remote", method, args: [asked] }, () => call(asked));
+  };
+  return {
+    ...remote,
+    backend: {
+      ...backend,
+      executeRoot: through("executeRoot", (turn) => backend.executeRoot(turn)),
+      executeDelegate: through("executeDelegate", (turn) => backend.executeDelegate(turn)),
+      look: through("look", (what) => backend.look(what)),
+      abort: through("abort", (what) => backend.abort(what)),
+    },
   };
 }
 

@@ -61,8 +61,8 @@ export async function startProcess(options: ProcessOptions): Promise<TestProcess
   /** Outermost: death hides even what the inner interceptor still does. */
   const guard: Intercept = async (call, proceed) => {
     if (dead) return never;
-    // A hook or a check of the output may hang: only time ends it.
-    const counts = call.method !== "sleep" && call.port !== "plugin" && call.port !== "output";
+    // A hook, a check of the output or a remote turn may hang: only time, or somebody else, ends it.
+    const counts = call.method !== "sleep" && !["plugin", "output", "remote"].includes(call.port);
     if (counts) busy += 1;
     try {
       const answer = await intercept(call, proceed);

@@ -20,6 +20,7 @@ test("each kind of ticket has only its legal verbs, and none of them is the engi
   expect(ticketVerbs).toEqual({
     approval: ["approve", "edit", "reject", "answer"],
     input: ["answer"],
+    auth: ["answer"],
     "unknown-outcome": ["mark-done", "mark-failed", "run-again", "cancel-run"],
     pause: ["release", "cancel-run"],
     quarantined: ["release", "cancel-run"],

@@ -90,10 +90,13 @@ test.each([1, 1_000_000])("version takes %i, its very limit", (each) => {
   expect(stateKey({ ...good, version: each }).version).toBe(each);
 });
 
-test.each(["holdfast.steps", "__runtime.run_lifecycle", "holdfast."])("the name %s is the runtime's own", (name) => {
-  expect(refusalOf({ ...good, name }).problems[0]).toContain("not begin with holdfast. or __runtime.");
-  expect(isReservedName(name)).toBe(true);
-});
+test.each(["holdfast.steps", "__runtime.run_lifecycle", "holdfast.", "__runtime_backend_output"])(
+  "the name %s is the runtime's own",
+  (name) => {
+    expect(refusalOf({ ...good, name }).problems[0]).toContain("not begin with holdfast. or __runtime");
+    expect(isReservedName(name)).toBe(true);
+  },
+);
 
 test.each(["holdfast", "my.holdfast.steps", "a", "A-1_b.c", "x".repeat(128)])("the name %s is free", (name) => {
   expect(stateKey({ ...good, name }).name).toBe(name);

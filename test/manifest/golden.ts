@@ -79,6 +79,17 @@ export const whole: Whole<Omit<DeclaredManifest, "instructions" | "context">> & 
   },
   plugins: [{ name: "p", version: "1", config: { limit: 1 } }],
   state: [{ name: "notes", scope: "run", version: 1, merge: "exclusive" }],
+  backend: {
+    name: "a2a",
+    endpoint: {
+      baseUrl: "https://agents.test",
+      auth: { type: "bearer", parameters: ["token"] },
+      target: "clerk",
+      timeoutMs: 1_000,
+      options: { pollInterval: 1_000 },
+    },
+    adapt: ["transcript"],
+  },
   budget: { steps: 9, wallTimeMs: 1_000, tokens: 1_000, microUsd: 1_000 },
   sinks: ["crm"],
   declaredBy: { holdfast: "0.0.0" },
@@ -110,7 +121,7 @@ export const goldenManifests: Readonly<Record<string, DeclaredManifest>> = {
 export const goldenFingerprints: Readonly<Record<string, string>> = {
   plain: "5f429a59aba8871a8710a1fd7c8bcd5db1fb2ec6a3459c70d5d72fdb585d712e",
   "a function of the context": "4785cc30dad0106db16dad178c4305a2a6110a9e3d121bdb69177e15b8e1c20f",
-  "every field": "ac96886a343b40a66327f7b448616b7580214d21a3fac34558cb90c249fa73d9",
+  "every field": "fc2ce0ae9475510dbf3f5c3fb6cbc2e9c2312813a9aac1b438f80370292f926e",
   "numbers and texts": "a088e7e45ad649b473439f8acbd2fae78473abeb640363cd1cb5a99fe1bd081a",
   "keys in another order than they sort": "5c990d2876a3e4a0f7532a29782227ae47c336f6b9003c20db6c41591ba29a91",
 };

@@ -19,6 +19,7 @@ const at: Circumstances = {
     elapsed: 50,
     leaving: false,
     missing: undefined,
+    remote: undefined,
     missingAgainMs: undefined,
     amend: undefined,
     mayStart: false,

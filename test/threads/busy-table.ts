@@ -3,7 +3,7 @@ import type { TicketKind } from "../../src/domain/ticket.ts";
 
 /** How the thread's run stands when the next message comes. */
 /** A run that no worker can take up stands like one in quarantine; here there always is a worker. */
-export type RunStands = "created" | "model" | "tool" | Exclude<TicketKind, "missing-capability">;
+export type RunStands = "created" | "model" | "tool" | Exclude<TicketKind, "missing-capability" | "auth">;
 
 export type Choice = "default" | "queue" | "steer" | "interrupt" | "supersede" | "reject";
 

@@ -141,6 +141,7 @@ export async function anyTicket(runtime: Runtime): Promise<void> {
         await ticket.approve();
         break;
       case "input":
+      case "auth":
         await ticket.answer("yes");
         break;
       case "unknown-outcome":

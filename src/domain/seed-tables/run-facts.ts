@@ -1,6 +1,6 @@
 /** What the tables read of a run, in a shape that cannot be wrong: an end has an outcome, a wait has reasons. */
-import type { Outcome } from "../run.ts";
-import type { RunState } from "../run-state.ts";
+import type { Outcome, RunStatus } from "../run.ts";
+import type { TicketRecord } from "../ticket.ts";
 import { leadingReason, type WaitingReason } from "./waiting-reason.ts";
 
 export type RunFacts =
@@ -14,7 +14,15 @@ export interface Wait {
   readonly prompt?: string;
 }
 
-export function factsOf(state: RunState): RunFacts {
+/** What is read of a run's fold. */
+interface Folded {
+  readonly status: RunStatus;
+  readonly outcome?: Outcome;
+  readonly cancel?: unknown;
+  readonly tickets: readonly Pick<TicketRecord, "kind" | "prompt">[];
+}
+
+export function factsOf(state: Folded): RunFacts {
   if (state.outcome) return { status: "done", outcome: state.outcome };
   if (state.status === "created") return { status: "created" };
   const cancelRequested = state.cancel !== undefined;

@@ -18,6 +18,7 @@ const choices: Readonly<Record<Kind, (random: Random) => OfferedDecision>> = {
       { kind: "answer", value: { answered: random.int(1_000) } },
     ]),
   input: (random) => ({ kind: "answer", value: { answered: random.int(1_000) } }),
+  auth: (random) => ({ kind: "answer", value: { answered: random.int(1_000) } }),
   "unknown-outcome": (random) =>
     random.pick<OfferedDecision>([
       { kind: "mark-done", result: { marked: random.int(1_000) } },
@@ -41,6 +42,7 @@ export function helpfulDecision(kind: TicketKind): OfferedDecision {
     case "approval":
       return { kind: "approve" };
     case "input":
+    case "auth":
       return { kind: "answer", value: { answered: 0 } };
     case "unknown-outcome":
       return { kind: "mark-done", result: { marked: 0 } };
