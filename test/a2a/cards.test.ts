@@ -4,7 +4,7 @@ import { secret } from "holdfast";
 import { a2a } from "holdfast/a2a";
 import { describe, expect, it } from "vitest";
 import { honest, type Lies, openLiar } from "./liar.ts";
-import { endpointAt, turn } from "./world.ts";
+import { endpointAt, turn } from "./turn.ts";
 
 const at = (url: string, more: object = {}): object => ({
   supportedInterfaces: [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0", ...more }],

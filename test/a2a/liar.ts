@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { A2aEndpoint } from "holdfast/a2a";
 import { onTestFinished } from "vitest";
 import type { RemoteBackend } from "../../src/ports/backend.ts";
-import { backendAt } from "./world.ts";
+import { backendAt } from "./turn.ts";
 
 export interface Call {
   readonly method: string;

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { BackendResult } from "../../src/domain/backend/result.ts";
 import { artifact, type Call, openLiar, says, statusUpdate, task } from "./liar.ts";
-import { turn } from "./world.ts";
+import { turn } from "./turn.ts";
 
 type Answers = Readonly<Record<string, (call: Call) => void>>;
 

@@ -1,6 +1,7 @@
 /** Turns of a run at an agent on the official package, in another process: 1.0 and 0.3, streamed and looked at. */
 import { describe, expect, it } from "vitest";
-import { type Env, reply, shareFar, turn, until } from "./world.ts";
+import { reply, turn } from "./turn.ts";
+import { type Env, shareFar, until } from "./world.ts";
 
 const kinds: Readonly<Record<string, Env>> = {
   "1.0, streamed": {},
