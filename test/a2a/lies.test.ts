@@ -137,6 +137,7 @@ describe("a stream", () => {
       SendStreamingMessage: broken,
       ListTasks: (call) =>
         call.result({ tasks: [task("WORKING", { history: [{ ...mine, messageId: "other" }] }).task] }),
+      GetTask: (call) => call.result(task("COMPLETED").task),
     });
     expect(other.error?.code).toBe("remote-unknown");
     const unlisted = await play({ SendStreamingMessage: broken });
@@ -240,6 +241,68 @@ describe("a task that is looked at", () => {
     );
     expect(result?.status).toMatchObject({ kind: "failed", message: expect.stringContaining("100000000 bytes") });
     expect(calls).toContain("CancelTask");
+  });
+});
+
+describe("a task that is continued", () => {
+  const question = { state: "TASK_STATE_INPUT_REQUIRED", ...says("Which?"), timestamp: "2026-01-01T00:00:00Z" };
+
+  /** The old question is still shown at first, in the stream and by looks, for as many times. */
+  async function answered(old: number, then: object): Promise<BackendResult> {
+    let looks = -1; // one look is made before the answer is sent
+    const liar = await openLiar({
+      answer(call) {
+        if (call.method === "SendStreamingMessage") return call.events([task("x", { status: question })]);
+        looks += 1;
+        call.result(task("x", { status: looks <= old ? question : then }).task);
+      },
+    });
+    const more = { task: { task: "task-1", context: "theirs" }, answers: "input" as const };
+    return liar.backend().executeRoot(turn("green", more));
+  }
+
+  it("is not taken to ask again because its old question is still shown", async () => {
+    const done = { state: "TASK_STATE_COMPLETED", ...says("thanks") };
+    expect(await answered(2, done)).toMatchObject({ status: { kind: "completed" }, output: { text: "thanks" } });
+  });
+
+  it("and that goes on showing it does ask again", async () => {
+    expect((await answered(99, {})).status).toEqual({ kind: "waiting_input", message: "Which?" });
+  });
+});
+
+describe("a task that is to be cancelled", () => {
+  const cancel = async (answer: (call: Call, times: number) => void): Promise<number> => {
+    let times = 0;
+    const liar = await openLiar({
+      answer(call) {
+        times += 1;
+        answer(call, times);
+      },
+    });
+    const { agent, identity, message, context, signal } = turn("x");
+    const what = {
+      agent,
+      identity,
+      message,
+      context,
+      task: { task: "task-1" },
+      state: {},
+      isContinuation: false,
+      signal,
+    };
+    await liar.backend({ timeout: 500 }).abort(what);
+    return times;
+  };
+
+  it("and that is over, or that the other side does not have, is done", async () => {
+    expect(await cancel((call) => call.error(-32002))).toBe(1);
+    expect(await cancel((call) => call.error(-32001))).toBe(1);
+  });
+
+  it("is cancelled again where that failed on the way, until the time is over", async () => {
+    expect(await cancel((call, times) => (times < 3 ? call.status(503) : call.result(task("CANCELED").task)))).toBe(3);
+    await expect(cancel((call) => call.status(503))).rejects.toThrow("503");
   });
 });
 
