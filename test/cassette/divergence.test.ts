@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { agent } from "../../src/domain/agent.ts";
@@ -98,6 +99,20 @@ test.each<[string, Partial<ModelRequest>]>([
   });
   expect(await partsOf(replay, asked)).toEqual(await partsOf(real, asked));
 });
+
+test("what is said for a prompt cache is neither written nor compared: a recording serves every thread", async () => {
+  const file = at("cache.jsonl");
+  const cache = { key: "key-canary", stable: 1 };
+  await partsOf(cassette(real, { file, mode: "record" }), { ...asked, cache });
+  expect(readFileSync(file, "utf8")).not.toMatch(/key-canary|stable/);
+  const replay = cassette(offlineNamed("m"), { file, mode: "replay" });
+  const answers = [asked, { ...asked, cache }, { ...asked, cache: { key: "another", stable: 0 } }];
+  for (const request of answers) expect((await partsOf(replay, request)).at(-1)).toMatchObject({ reason: "stop" });
+});
+
+function offlineNamed(model: string): Model {
+  return { ...offline, description: { ...offline.description, model } };
+}
 
 test("of recordings that differ alike, the one of the same agent and step is named", async () => {
   const file = at("tie.jsonl");
