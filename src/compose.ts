@@ -45,7 +45,7 @@ import { createBinder } from "./runtime/bind-run.ts";
 import type { Desk } from "./runtime/desk.ts";
 import { redactingErrors } from "./runtime/redacted-error.ts";
 import { resolvedAgents } from "./runtime/resolved-agents.ts";
-import { createFindModel, type FindModel } from "./runtime/routed-models.ts";
+import { createFindModel, createFindRoute, type FindModel, type FindRoute } from "./runtime/routed-models.ts";
 import type { Runtime } from "./runtime/runtime.ts";
 import { memory } from "./stores/memory/memory.ts";
 
@@ -123,6 +123,7 @@ export interface WorkerPart {
   readonly sinkNames: readonly string[];
   readonly providerNames: readonly string[];
   readonly findModel: FindModel;
+  readonly findRoute: FindRoute;
   /** Stops claiming, gives every run back, then closes the ports. */
   close(): Promise<void>;
 }
@@ -139,7 +140,8 @@ export function composeWorker(
   const ports = { ...given, redactor, logger: redactingLogger(given.logger, redactor) };
   const limits = { ...defaultLimits, ...settings.limits };
   const { providers = {} } = settings;
-  const findModel = createFindModel(providers, adoptAiSdk);
+  const findRoute = createFindRoute(providers, adoptAiSdk);
+  const findModel = createFindModel(findRoute);
   const directory = directoryOf(agents, settings, { ...ports, limits, findModel });
   const live = createLive();
   const counts: Counts = { runsInHand: 0, leasesLost: 0, fencedWrites: 0, behindAnswers: 0 };
@@ -149,7 +151,7 @@ export function composeWorker(
     counts,
     limits,
     startMarginMs: Math.ceil(leaseMs / 6),
-    bind: createBinder(directory, { schemaOf: jsonSchema, backendOf: backendMaker(settings.backends) }),
+    bind: createBinder(directory, { schemaOf: jsonSchema, findRoute, backendOf: backendMaker(settings.backends) }),
   };
   const backend = createInProcessBackend(engine);
   const worker = { ...ports, counts, scope, agents: directory.names, leaseMs, pollMs, concurrency, closeGraceMs };
@@ -182,7 +184,7 @@ export function composeWorker(
   }
   const { logger } = ports;
   const names = { sinkNames: Object.keys(sinks), providerNames: Object.keys(providers) };
-  return { scope, live, counts, redactor, logger, limits, agents: directory, ...names, findModel, close };
+  return { scope, live, counts, redactor, logger, limits, agents: directory, ...names, findModel, findRoute, close };
 }
 
 function directoryOf(

@@ -28,6 +28,7 @@ export type { JsonValue } from "./domain/json.ts";
 export type { ManifestDifference } from "./domain/manifest-diff.ts";
 export { type ContentRef, type Message, type Part, textOf } from "./domain/message.ts";
 export type { ModelDescription } from "./domain/model.ts";
+export type { Overrides, ReasoningEffort } from "./domain/overrides.ts";
 export type { Phase } from "./domain/phase.ts";
 export {
   type CallPhaseView,

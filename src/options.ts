@@ -20,7 +20,13 @@ import type { StoreDefinition } from "./ports/store.ts";
 import { adoptAiSdk } from "./providers/ai-sdk/adopt.ts";
 import { isAgent } from "./runtime/agent-directory.ts";
 import { ownProblems, sinkProblems, transactionProblems } from "./runtime/agent-problems.ts";
-import { checkProviders, createFindModel, type FindModel, modelProblems } from "./runtime/routed-models.ts";
+import {
+  checkProviders,
+  createFindModel,
+  createFindRoute,
+  type FindModel,
+  modelProblems,
+} from "./runtime/routed-models.ts";
 import { memory } from "./stores/memory/memory.ts";
 
 export interface WorkerOptions {
@@ -145,7 +151,7 @@ function check(options: RuntimeOptions, problems: Problems): readonly Agent<unkn
   problems.integer("closeGraceMs", 0, day);
   checkLimits(options?.limits, problems);
   checkResolver(options ?? {}, problems);
-  const findModel = createFindModel(checkProviders(options?.providers, problems), adoptAiSdk);
+  const findModel = createFindModel(createFindRoute(checkProviders(options?.providers, problems), adoptAiSdk));
   const agents = checkAgents(options?.agents, findModel, problems);
   checkBackends(options?.backends, problems);
   checkPerAgent(options ?? {}, agents, problems);

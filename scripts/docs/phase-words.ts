@@ -63,7 +63,16 @@ export const commands: Described = {
   "restrict-tools": ["For this step only these tools.", { tools: "Of several lists what all of them name." }],
   "patch-request": [
     "Changes this step's model call.",
-    { "instructions?": "Instead of the agent's.", "settings?": "Merged field by field; later plugins win." },
+    {
+      "instructions?": "Instead of the agent's.",
+      "model?": "Another model: a route, or a name of the agent's own provider.",
+      "temperature?":
+        "Like the fields below merged over the run's own [overrides](../how-to/override-a-model.md); later plugins win.",
+      "maxOutputTokens?": "The longest answer.",
+      "topP?": "A number from 0 to 1.",
+      "reasoningEffort?": "`none`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max`.",
+      "settings?": "By the provider's own names, merged name by name.",
+    },
   ],
   deny: [
     "The call is not run.",
@@ -131,6 +140,8 @@ export const view: Readonly<Record<keyof PhaseView, string>> = {
   messages: "The newest messages of the thread, as the model sees them.",
   state: "`state.get(key)` of any key of the agent, as it was when the phase began.",
   tools: "Names of the agent's tools.",
+  overrides:
+    "What the step's model call is asked [otherwise](../how-to/override-a-model.md) than the agent does: the run's word and what plugins said before this moment.",
   calls: "The calls of the step at hand, with their results as far as they are known.",
   signal: "Aborted when the phase's time is over or the run is no longer this process's.",
 };
@@ -142,7 +153,7 @@ export const run: Readonly<Record<keyof PluginRun, string>> = {
   scope: "Its scope.",
   context: "What `start(…, { context })` brought.",
   createdAt: "When it was started.",
-  model: "What its agent's model is: `provider` and `model`.",
+  model: "What its model is: `provider` and `model`. A step may call another one: see `overrides`.",
   foundAs: "Its status when this process took it up.",
   now: "`()`: the time that views have as `now`.",
   log: "`(message, details)`: a note to the runtime's logger.",

@@ -30,6 +30,8 @@ export interface Agent<Output = string, Context = unknown> {
   readonly model: DescribedModel;
   /** Of one whose model is only named: the same agent with the model itself, checked anew. */
   readonly withModel?: (model: DescribedModel) => Agent<unknown>;
+  /** Whose models are meant where only a name is said: as its route says it, else as its model does. */
+  readonly provider: string;
   readonly instructions: Instructions;
   readonly tools: readonly Tool[];
   readonly context?: StandardSchema;
@@ -165,12 +167,16 @@ export function agent<
   const sinks = checkSinks(options?.sinks, problems);
   problems.refuse("invalid-agent", `Agent ${shown(options?.name)} cannot be defined`);
   const { name, context, version = "1", onUpgrade = "pinned" } = options;
+  const { provider } = (model as DescribedModel).description;
   return {
     name,
     version,
     onUpgrade,
     model: model as DescribedModel,
-    ...(typeof given === "string" ? { withModel: (found) => agent({ ...options, model: found }) } : {}),
+    provider,
+    ...(typeof given === "string"
+      ? { withModel: (found) => ({ ...agent({ ...options, model: found }), provider }) }
+      : {}),
     instructions: options.instructions as Instructions,
     tools: tools as readonly Tool[],
     plugins,

@@ -2,6 +2,7 @@
 import { termsProblems } from "./approval.ts";
 import type { CommandType } from "./command.ts";
 import { toJson } from "./json.ts";
+import { overrideChecks } from "./overrides.ts";
 import { isPhase } from "./phase.ts";
 
 /** Bounds of what one plugin may leave in a run. */
@@ -31,8 +32,6 @@ const json: Field = (value) => {
   const checked = toJson(value);
   return checked.ok ? undefined : `is not JSON at ${checked.path}: ${checked.problem}`;
 };
-const record: Field = (value) =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? json(value) : "must be an object";
 const names: Field = (value) =>
   Array.isArray(value) && value.length <= 1_000 && value.every((name) => text(name) === undefined)
     ? undefined
@@ -66,7 +65,7 @@ const shapes: Readonly<Record<CommandType, Shape>> = {
   },
   "hide-tools": { needed: { tools: names } },
   "restrict-tools": { needed: { tools: names } },
-  "patch-request": { needed: {}, optional: { instructions: text, settings: record } },
+  "patch-request": { needed: {}, optional: { instructions: text, ...overrideChecks } },
   deny: { needed: { reason: text }, optional: { stop: flag, code: text } },
   ask: { needed: { prompt: text }, optional: { terms } },
   "set-result": { needed: { value: json }, optional: { say: text } },

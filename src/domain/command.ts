@@ -3,7 +3,8 @@
  * and written down; at which phase each is allowed is the engine's table.
  */
 import type { ApprovalTerms } from "./approval.ts";
-import type { JsonObject, JsonValue } from "./json.ts";
+import type { JsonValue } from "./json.ts";
+import type { Overrides } from "./overrides.ts";
 import type { Phase, PolicyStageName } from "./phase.ts";
 
 /** Made by `key.set(value)` or `key.update(operand)`. */
@@ -50,11 +51,10 @@ export interface RestrictTools {
   readonly type: "restrict-tools";
   readonly tools: readonly string[];
 }
-/** Of this step's model call: other instructions, and settings field by field. */
-export interface PatchRequest {
+/** Of this step's model call: other instructions, another model, other settings, field by field. */
+export interface PatchRequest extends Overrides {
   readonly type: "patch-request";
   readonly instructions?: string;
-  readonly settings?: JsonObject;
 }
 /** The call is not run and the model reads why; with `stop` the run ends as blocked. */
 export interface Deny {

@@ -13,6 +13,7 @@ import type { Amount } from "./ledger.ts";
 import type { CallErrorCode, CallResult, Message, Part } from "./message.ts";
 import type { AnsweredBy } from "./model.ts";
 import type { OutputReport } from "./output.ts";
+import type { Overrides } from "./overrides.ts";
 import type { Phase } from "./phase.ts";
 import type { ManifestRef, Outcome, RunBudget, RunIdentity, RunRequest, Usage } from "./run.ts";
 import type { StateChanged } from "./state-slots.ts";
@@ -98,6 +99,8 @@ export interface EffectIntended {
   readonly upTo?: MessageId;
   /** Of a remote turn. */
   readonly remote?: RemoteIntent;
+  /** Of a model call that asks otherwise than the agent does: the run's word and the step's, merged. */
+  readonly overrides?: Overrides;
 }
 export interface EffectSettled {
   readonly type: "effect-settled";

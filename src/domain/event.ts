@@ -17,6 +17,8 @@ import type {
 import { hideGiven, hideReport } from "./hide-bodies.ts";
 import type { CallId, EffectId, InputId, RunId, ThreadId, TicketId } from "./ids.ts";
 import type { Message } from "./message.ts";
+import type { Overrides } from "./overrides.ts";
+import { present } from "./present.ts";
 import type { Outcome, RunIdentity } from "./run.ts";
 import type { StateChanged } from "./state-slots.ts";
 import type { Decision, TicketKind, TicketRecord } from "./ticket.ts";
@@ -35,6 +37,7 @@ export type EventBody =
       readonly input: readonly Message[];
       readonly startAt?: number;
       readonly priority?: number;
+      readonly overrides?: Overrides;
       readonly forkedFrom?: { readonly run: RunId; readonly step: number };
     }
   | { readonly type: "run-started"; readonly identity: RunIdentity; readonly position: number }
@@ -57,6 +60,7 @@ export type EventBody =
       readonly call?: CallId;
       readonly attempt: number;
       readonly remote?: RemoteIntent;
+      readonly overrides?: Overrides;
     }
   | { readonly type: "effect-settled"; readonly effect: EffectId; readonly attempt: number; readonly result: Settled }
   | { readonly type: "call-gated"; readonly call: CallId; readonly verdict: Verdict }
@@ -138,6 +142,7 @@ function projectBody(entry: Entry, identity: RunIdentity): EventBody {
         input: body.input,
         ...(body.startAt === undefined ? {} : { startAt: body.startAt }),
         ...(body.priority === undefined ? {} : { priority: body.priority }),
+        ...(body.request.overrides === undefined ? {} : { overrides: body.request.overrides }),
         ...(body.forkedFrom === undefined ? {} : { forkedFrom: body.forkedFrom }),
       };
     case "run-started":
@@ -145,9 +150,8 @@ function projectBody(entry: Entry, identity: RunIdentity): EventBody {
     case "run-ended":
       return { ...body, identity };
     case "effect-intended": {
-      const { effect, kind, call, attempt, type, remote } = body;
-      const about = { ...(call === undefined ? {} : { call }), ...(remote ? { remote } : {}) };
-      return { type, effect, kind, attempt, ...about };
+      const { effect, kind, call, attempt, type, remote, overrides } = body;
+      return { type, effect, kind, attempt, ...present({ call, remote, overrides }) };
     }
     case "effect-settled": {
       const { answered: _answered, reply: _reply, ...shown } = body;

@@ -7,6 +7,7 @@ import { hide, hideBy, hideItems, type Rules } from "./hide.ts";
 import type { HistoryMark } from "./history.ts";
 import type { CallInput, CallResult, Message, Part, ShownPart } from "./message.ts";
 import type { OutputReport } from "./output.ts";
+import type { Overrides } from "./overrides.ts";
 import type { Outcome } from "./run.ts";
 import type { BackendStatus } from "./seed-tables/backend-status.ts";
 import type { StateChange } from "./state-slots.ts";
@@ -126,6 +127,16 @@ export const hideVerdict = by<Verdict>({
   result: hideResult,
 });
 
+const overrideRules = {
+  model: "shown",
+  temperature: "shown",
+  maxOutputTokens: "shown",
+  topP: "shown",
+  reasoningEffort: "shown",
+  settings: () => ({}),
+} as const satisfies Rules<Overrides>;
+export const hideOverrides = by<Overrides>(overrideRules);
+
 const hideCommand: (command: Command) => Command = hideBy<"type", Command>("type", {
   "set-state": { key: "shown", value: "hidden", operand: "hidden" },
   "add-context": {
@@ -139,7 +150,7 @@ const hideCommand: (command: Command) => Command = hideBy<"type", Command>("type
   },
   "hide-tools": { tools: "shown" },
   "restrict-tools": { tools: "shown" },
-  "patch-request": { instructions: "hidden", settings: () => ({}) },
+  "patch-request": { instructions: "hidden", ...overrideRules },
   deny: { reason: "hidden", stop: "shown", code: "shown" },
   ask: { prompt: "hidden", terms: "shown" },
   "set-result": { value: "hidden", say: "hidden" },

@@ -55,7 +55,7 @@ export function readAnsweredBy(said: unknown): PricedAnswerer | undefined {
   return isPrices(prices) ? { ...names, prices } : names;
 }
 
-function isPrices(prices: unknown): prices is ModelPrices {
+export function isPrices(prices: unknown): prices is ModelPrices {
   const { inputPerMillion, outputPerMillion, cacheReadPerMillion, cacheWritePerMillion } = (prices ??
     {}) as Partial<ModelPrices>;
   const isPrice = (price: unknown): boolean => Number.isFinite(price) && Number(price) >= 0;

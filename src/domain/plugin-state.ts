@@ -1,7 +1,8 @@
 /** What plugins have left in a run: part of the fold. It holds what is still to have an effect, and nothing else. */
 import type { Command, ContextMessage, ContextTarget, GivenCommand } from "./command.ts";
 import type { CallId, TicketId } from "./ids.ts";
-import type { JsonObject, JsonValue } from "./json.ts";
+import type { JsonValue } from "./json.ts";
+import { mergeOverrides, type Overrides, spoken } from "./overrides.ts";
 import type { Phase } from "./phase.ts";
 import type { Outcome } from "./run.ts";
 import type { Decision, TicketKind } from "./ticket.ts";
@@ -29,7 +30,7 @@ export interface StepChanges {
   /** Only these; absent means all. */
   readonly only?: readonly string[];
   readonly instructions?: string;
-  readonly settings?: JsonObject;
+  readonly overrides?: Overrides;
 }
 
 export interface ContextSlot {
@@ -127,12 +128,15 @@ export function withChanges(changes: StepChanges, command: Command): StepChanges
       return { ...changes, hidden: [...new Set([...(changes.hidden ?? []), ...command.tools])] };
     case "restrict-tools":
       return { ...changes, only: changes.only?.filter((name) => command.tools.includes(name)) ?? command.tools };
-    case "patch-request":
+    case "patch-request": {
+      const { type: _type, instructions, ...said } = command;
+      const overrides = spoken(mergeOverrides(changes.overrides ?? {}, said));
       return {
         ...changes,
-        ...(command.instructions === undefined ? {} : { instructions: command.instructions }),
-        ...(command.settings === undefined ? {} : { settings: { ...changes.settings, ...command.settings } }),
+        ...(instructions === undefined ? {} : { instructions }),
+        ...(overrides ? { overrides } : {}),
       };
+    }
     default:
       return changes;
   }

@@ -10,6 +10,7 @@ import type { CallId, RunId, Scope, ThreadId, TicketId } from "./ids.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import type { CallResult, Message } from "./message.ts";
 import type { AnsweredBy, ModelDescription } from "./model.ts";
+import type { Overrides } from "./overrides.ts";
 import type { Phase } from "./phase.ts";
 import { isFunction, Problems, shown } from "./problems.ts";
 import type { Outcome, RunStatus, RunUsage, Usage } from "./run.ts";
@@ -74,6 +75,8 @@ export interface PhaseView<Config = unknown> {
   readonly state: StateView;
   /** Names of the agent's tools. */
   readonly tools: readonly string[];
+  /** What the step's model call is asked otherwise than the agent does, as far as it was said before this moment. */
+  readonly overrides: Overrides;
   /** The calls of the step at hand, with their results as far as they are known. */
   readonly calls: readonly CallView[];
   /** Aborted when the phase's time is over or the run is no longer this process's. */

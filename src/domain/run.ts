@@ -4,6 +4,7 @@ import type { ErrorRecord, RetryClass } from "./errors.ts";
 import { HoldfastError } from "./errors.ts";
 import type { CallId, Fingerprint, InputId, MessageId, RunId, Scope, ThreadId } from "./ids.ts";
 import type { JsonValue } from "./json.ts";
+import type { Overrides } from "./overrides.ts";
 
 export type RunStatus = "created" | "running" | "waiting" | "done";
 
@@ -60,6 +61,8 @@ export interface RunRequest {
   readonly key: string;
   readonly inputIds: readonly MessageId[];
   readonly inputCount: number;
+  /** What it asks of the model otherwise than its agent does; its model is a whole route. */
+  readonly overrides?: Overrides;
   readonly extras?: JsonValue;
 }
 

@@ -137,6 +137,7 @@ export function momentOf(
     now: pluginRun.now(),
     signal,
     tools: toolNames,
+    otherModel: stage.otherModel,
     output: boundAgent.output?.spec,
     messages: transcript.fixed(entries),
   };

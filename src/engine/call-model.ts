@@ -6,6 +6,7 @@ import { modelErrorOf, retryAfterOf } from "../domain/model-error.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { ModelRequest } from "../ports/provider.ts";
 import { openAssembly } from "./assemble-reply.ts";
+import { calledModel } from "./called-model.ts";
 import type { LiveMessage } from "./live.ts";
 import { requestFor } from "./model-request.ts";
 import { type Heard, type ModelCall, placeOf, readWatched, show } from "./read-reply.ts";
@@ -50,7 +51,8 @@ async function hear(call: ModelCall, request: ModelRequest, live: LiveMessage): 
   if (within.kind === "value") {
     await putFiles(within.value.parts, files, stage);
     // What was stopped may be answered all the same, and what goes on is told anew: its message comes whole then.
-    if (controller.signal.aborted || isTruncated(within.value, goesOn)) live.retract();
+    const isEnough = order.overrides?.maxOutputTokens !== undefined;
+    if (controller.signal.aborted || (!isEnough && isTruncated(within.value, goesOn))) live.retract();
     else live.end();
     return { kind: "reply", ...within.value };
   }
@@ -69,7 +71,7 @@ async function hear(call: ModelCall, request: ModelRequest, live: LiveMessage): 
 }
 
 function late({ order, stage }: ModelCall): HoldfastError {
-  const { model } = stage.boundAgent.model.description;
+  const { model } = calledModel(order, stage).description;
   return new HoldfastError("model-timeout", `${model} did not answer in ${order.timeoutMs} ms`);
 }
 

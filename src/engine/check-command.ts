@@ -1,15 +1,20 @@
 /** What a hook answered, looked at before it is believed: commands, and only those its phase allows (H1). */
-import type { Command } from "../domain/command.ts";
+
+import type { Command, PatchRequest } from "../domain/command.ts";
 import { commandLimits, commandProblem } from "../domain/command-shape.ts";
 import { HoldfastError } from "../domain/errors.ts";
 import { messageOf, toJson } from "../domain/json.ts";
+import { saidTwice } from "../domain/overrides.ts";
 import type { Phase } from "../domain/phase.ts";
+import type { FindOther } from "../ports/provider.ts";
 import { failure, looksAtHidden, type Where, whoIn } from "./hook-failure.ts";
 import { isAllowed, phaseTable } from "./phases.ts";
 
 interface Answering extends Where {
   /** Names of the state keys that the plugin may write. */
   readonly writes: ReadonlySet<string>;
+  /** Models that it may name. */
+  readonly otherModel: FindOther;
 }
 
 const nothing: readonly Command[] = [];
@@ -46,7 +51,10 @@ function notJson({ path, problem }: { readonly path: string; readonly problem: s
   return looksAtHidden(phase) ? "not JSON" : `not JSON at ${path}: ${problem}`;
 }
 
-function problemOf(value: unknown, { phase, writes }: Pick<Answering, "phase" | "writes">): string | undefined {
+type Rights = Omit<Answering, "plugin" | "policy">;
+
+function problemOf(value: unknown, rights: Rights): string | undefined {
+  const { phase, writes } = rights;
   const problem = commandProblem(value);
   if (problem) return problem;
   const command = value as Command;
@@ -60,12 +68,23 @@ function problemOf(value: unknown, { phase, writes }: Pick<Answering, "phase" | 
   if (command.type === "set-state" && !writes.has(command.key)) {
     return `set-state: it has no state key ${command.key}: name it in the plugin's state`;
   }
-  if (command.type === "schedule") return scheduleProblem(command.command, { phase: command.phase, writes });
+  if (command.type === "patch-request") return requestProblem(command, rights);
+  if (command.type === "schedule") return scheduleProblem(command.command, { ...rights, phase: command.phase });
   return undefined;
 }
 
+function requestProblem(
+  { type: _type, instructions: _words, ...said }: PatchRequest,
+  { otherModel }: Rights,
+): string | undefined {
+  const twice = saidTwice(said);
+  if (twice) return `patch-request: ${twice}`;
+  const other = said.model === undefined ? undefined : otherModel(said.model);
+  return other && "problem" in other ? `patch-request: model: ${other.problem}` : undefined;
+}
+
 /** What is scheduled has the rights of the phase it is scheduled for. */
-function scheduleProblem(command: Command, ahead: Pick<Answering, "phase" | "writes">): string | undefined {
+function scheduleProblem(command: Command, ahead: Rights): string | undefined {
   const { phase } = ahead;
   if (command.type === "schedule") return "schedule: a schedule cannot be scheduled";
   if (phase === "tool-gate" || phase === "output-gate") return `schedule: verdicts of ${phase} cannot be given ahead`;

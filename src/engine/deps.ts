@@ -8,6 +8,7 @@ import type { Fingerprint, RunId, Scope } from "../domain/ids.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { OutputReport, OutputSpec } from "../domain/output.ts";
 import type { Redactor } from "../domain/redaction.ts";
+import type { RunBudget } from "../domain/run.ts";
 import type { RemoteBackend } from "../ports/backend.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -15,7 +16,7 @@ import type { Counts } from "../ports/counts.ts";
 import type { Hash } from "../ports/hash.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { PluginRunner } from "../ports/plugin-runner.ts";
-import type { Model, ModelTool } from "../ports/provider.ts";
+import type { FindOther, Model, ModelTool } from "../ports/provider.ts";
 import type { Store } from "../ports/store.ts";
 import type { ToolRunner } from "../ports/tool-runner.ts";
 import type { Amendment } from "./draft.ts";
@@ -25,6 +26,8 @@ import type { Live } from "./live.ts";
 /** An agent's code, bound by name. */
 export interface BoundAgent {
   readonly name: string;
+  /** Whose models are meant where only a name is said. */
+  readonly provider: string;
   readonly model: Model;
   readonly tools: ToolRunner;
   /** As the model sees them. */
@@ -65,6 +68,11 @@ export interface RunToBind {
   readonly fingerprint: Fingerprint;
   /** What the fingerprint is of; asked for only where no agent here has it. */
   readonly declared: () => Promise<DeclaredManifest>;
+  readonly budget: RunBudget;
+  /** The model that it was started with instead of its agent's. */
+  readonly model?: string;
+  /** Those that its steps at hand ask for. */
+  readonly stepModels: readonly string[];
   /** Aborts when nobody waits for it any more. */
   readonly signal: AbortSignal;
 }
@@ -72,6 +80,8 @@ export interface RunToBind {
 /** The code that takes a run up. */
 export interface Binding {
   readonly agent: BoundAgent;
+  /** Models that runs and steps name instead of the agent's. The same name is the same model each time. */
+  readonly otherModel: FindOther;
   /** Why nothing of the run can go on here, in words; nothing of `agent` is called then (D8). */
   readonly missing?: string;
   /** What is missing is looked for again after so long, whether anybody says that it is here or not. */

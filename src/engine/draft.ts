@@ -1,4 +1,5 @@
 /** A draft: the committed state, plus entries decided but not yet committed, folded as they are added. */
+
 import { apply } from "../domain/apply.ts";
 import type { Capabilities } from "../domain/backend/capabilities.ts";
 import type { Adaptation } from "../domain/backend/negotiate.ts";
@@ -16,6 +17,7 @@ import type { StateKeyFacts } from "../domain/state-key.ts";
 import type { Slots } from "../domain/state-slots.ts";
 import type { ToolSpec } from "../domain/tool.ts";
 import type { Hash } from "../ports/hash.ts";
+import type { FindOther } from "../ports/provider.ts";
 import type { EngineLimits } from "./limits.ts";
 import type { Order } from "./work.ts";
 
@@ -60,7 +62,9 @@ export interface Circumstances {
   readonly hooked: (phase: Phase) => boolean;
   /** Moments of which nothing had to be written. */
   readonly quiet: ReadonlySet<string>;
+  /** What the run's model says of itself; a step may call another one. */
   readonly model: ModelDescription;
+  readonly otherModel: FindOther;
   /** What the next model call may send, with what these entries add. */
   readonly candidates: (pending: readonly EntryBody[]) => Candidates;
   /** How much of it fits. */

@@ -1,6 +1,7 @@
 /** Before a model call: what it would send is made to fit, by a summary of what is old or by leaving it out. */
 import { fitContext } from "../domain/fit-context.ts";
 import type { Outcome } from "../domain/run.ts";
+import { describedFor } from "./called-model.ts";
 import { compact } from "./compact.ts";
 import { act, type Draft } from "./draft.ts";
 
@@ -20,7 +21,7 @@ export function fitWindow(draft: Draft): Outcome | "waiting" | "ready" {
 
 function tooLarge(draft: Draft, tokens: number): Outcome {
   const { fixed, tokens: limit } = draft.at.room(draft.state);
-  const { provider, model } = draft.at.model;
+  const { provider, model } = describedFor(draft);
   const message =
     `${provider}/${model} was not called: the input of the run and its newest messages are about ${tokens} tokens with ` +
     `instructions and tools (about ${fixed}), and ${limit} fit; shorten them, or take a model with a larger window`;

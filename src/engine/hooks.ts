@@ -166,7 +166,7 @@ function read(heard: Heard, { plugin }: Asking, moment: Moment): Answer {
   const where = whereIn(plugin, moment);
   try {
     if ("thrown" in heard) return failure(where, heard.thrown);
-    const answer = readAnswer(heard.answer, { ...where, writes: plugin.writes });
+    const answer = readAnswer(heard.answer, { ...where, writes: plugin.writes, otherModel: moment.otherModel });
     return answer instanceof HoldfastError ? kept(where, answer) : answer;
   } catch (cause) {
     return failure(where, cause);

@@ -1,14 +1,16 @@
 /** Intents: the only place that writes effect-intended, and so the only place that orders an effect (D1, L3). */
 import { errorResult } from "../domain/apply-call.ts";
 import { toolEffectId } from "../domain/ids.ts";
+import { present } from "../domain/present.ts";
 import type { Outcome } from "../domain/run.ts";
 import type { CallState, EffectState, RunState, StepState } from "../domain/run-state.ts";
 import type { ToolSpec } from "../domain/tool.ts";
+import { recordedOverrides } from "./called-model.ts";
 import { act, type Draft, resume, wakeBy } from "./draft.ts";
 import { fitWindow } from "./fit-window.ts";
 import { intendTurn } from "./intend-turn.ts";
 import { pass } from "./moments.ts";
-import { isOutcome, reserve } from "./reserve.ts";
+import { isOutcome, longestWanted, reserve } from "./reserve.ts";
 import { appendResult } from "./take-fact.ts";
 
 /** How long to wait for a renewal when the lease is too near its end to begin anything. */
@@ -35,8 +37,11 @@ export function intendModel(draft: Draft, step: StepState): Outcome | undefined 
     startBy,
     timeoutMs: limits.modelTimeoutMs,
   };
-  act(draft, { type: "effect-intended", ...attempt, ...(held ? { held } : {}) });
-  draft.start.push({ ...attempt, beginBy: draft.at.beginBy, ...(held ? { maxOutputTokens: held.outputTokens } : {}) });
+  const overrides = recordedOverrides(draft);
+  const asked = overrides ? { overrides } : {};
+  const maxOutputTokens = held?.outputTokens ?? longestWanted(draft);
+  act(draft, { type: "effect-intended", ...attempt, ...(held ? { held } : {}), ...asked });
+  draft.start.push({ ...attempt, beginBy: draft.at.beginBy, ...present({ maxOutputTokens }), ...asked });
   return undefined;
 }
 

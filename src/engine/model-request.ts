@@ -4,8 +4,10 @@ import { messageOf } from "../domain/json.ts";
 import { unreadable } from "../domain/modality.ts";
 import { outputHint } from "../domain/output.ts";
 import { isOffered } from "../domain/plugin-state.ts";
+import { present } from "../domain/present.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { ModelRequest } from "../ports/provider.ts";
+import { calledModel } from "./called-model.ts";
 import { suffixCount, withContextMessages, withSystem } from "./context.ts";
 import type { BoundAgent } from "./deps.ts";
 import type { Stage } from "./stage.ts";
@@ -21,7 +23,7 @@ interface Asked {
 export function requestFor(call: Asked): ModelRequest | HoldfastError {
   try {
     const request = requestOf(call);
-    const { description } = call.stage.boundAgent.model;
+    const { description } = calledModel(call.order, call.stage);
     const problem = unreadable(request.messages, description);
     if (!problem) return request;
     return new HoldfastError(
@@ -37,7 +39,8 @@ export function requestFor(call: Asked): ModelRequest | HoldfastError {
 function requestOf({ order, state, stage }: Asked): ModelRequest {
   const { boundAgent: agent, transcript } = stage;
   const { changes = {}, context = [] } = state.step ?? {};
-  const { instructions = agent.instructions(state.created.context), settings } = changes;
+  const { instructions = agent.instructions(state.created.context) } = changes;
+  const { temperature, topP, reasoningEffort, settings } = order.overrides ?? {};
   const messages = withContextMessages(transcript.window(), context, state);
   return {
     agent: agent.name,
@@ -48,8 +51,7 @@ function requestOf({ order, state, stage }: Asked): ModelRequest {
     ...nativeOutput(agent),
     messages,
     tools: [...agent.shown.filter(({ name }) => isOffered(name, changes)), ...answerTools(agent)],
-    ...(settings === undefined ? {} : { settings }),
-    ...(order.maxOutputTokens === undefined ? {} : { maxOutputTokens: order.maxOutputTokens }),
+    ...present({ temperature, topP, reasoningEffort, settings, maxOutputTokens: order.maxOutputTokens }),
     cache: { key: cacheKey(state, stage), stable: messages.length - suffixCount(context) },
   };
 }

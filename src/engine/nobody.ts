@@ -9,6 +9,7 @@ export function nobody(name: string): BoundAgent {
   }
   return {
     name,
+    provider: "none",
     model: { description: { provider: "none", model: "none" }, call: refuse },
     tools: { spec: () => undefined, judge: refuse, execute: refuse, apply: refuse, reconcile: refuse },
     plugins: { keys: new Map(), context: [], open: () => [] },

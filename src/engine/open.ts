@@ -7,6 +7,7 @@ import { messageOf } from "../domain/json.ts";
 import type { PluginRun } from "../domain/plugin.ts";
 import type { RunState } from "../domain/run-state.ts";
 import { stateProblems } from "../domain/state-space.ts";
+import { stepModels } from "../domain/step-overrides.ts";
 import type { HeldClaim } from "../ports/dispatcher.ts";
 import type { OpenPlugin } from "../ports/plugin-runner.ts";
 import { openCalibration } from "./calibration.ts";
@@ -32,6 +33,7 @@ export async function openRun(held: HeldClaim, deps: EngineDeps, late: (fact: Fa
   const stage: Stage = {
     ...deps,
     boundAgent,
+    otherModel: binding.otherModel,
     transcript,
     calibration: openCalibration({ agent: boundAgent, transcript, window: deps.limits.window }),
     threadBase,
@@ -74,7 +76,10 @@ type BindDeps = Pick<EngineDeps, "store" | "bind"> & { readonly signal: AbortSig
 export function bindRun(state: RunState, { store, bind, signal }: BindDeps): Promise<Binding> {
   const { agent, run, scope } = state.created.identity;
   const declared = async (): Promise<DeclaredManifest> => (await readManifest(state, store)).declared;
-  return bind({ scope, run, agent, fingerprint: state.manifest.fingerprint, declared, signal });
+  const { budget, request } = state.created;
+  const { model } = request.overrides ?? {};
+  const models = { budget, stepModels: stepModels(state), ...(model === undefined ? {} : { model }) };
+  return bind({ scope, run, agent, fingerprint: state.manifest.fingerprint, declared, signal, ...models });
 }
 
 type Surroundings = Pick<EngineDeps, "logger" | "hash" | "clock" | "redactor"> & Pick<HeldClaim, "storeNow">;

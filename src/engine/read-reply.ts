@@ -5,6 +5,7 @@ import type { RunState } from "../domain/run-state.ts";
 import type { ModelRequest } from "../ports/provider.ts";
 import { observe } from "./ask.ts";
 import { type Assembly, isEmpty, type Reply } from "./assemble-reply.ts";
+import { calledModel } from "./called-model.ts";
 import { transformed } from "./context.ts";
 import type { LiveMessage, LivePlace, Piece } from "./live.ts";
 import { continuing } from "./recover-reply.ts";
@@ -43,7 +44,7 @@ export function readWatched(call: ModelCall, request: ModelRequest, reading: Rea
   return new Promise((resolve, reject) => {
     const watch = watchIdle(modelIdleMs, stage, (cause) => {
       if (controller.signal.aborted) return; // it was stopped, and is only deaf
-      const { model } = stage.boundAgent.model.description;
+      const { model } = calledModel(order, stage).description;
       heard.silence = cause ?? new HoldfastError("model-timeout", `${model} has said nothing for ${modelIdleMs} ms`);
       controller.abort(heard.silence);
       reject(heard.silence);
@@ -60,12 +61,13 @@ interface Listening extends Reading {
 }
 
 async function readReply(call: ModelCall, asked: ModelRequest, listening: Listening): Promise<Reply> {
-  const { controller, stage, state } = call;
+  const { order, controller, stage, state } = call;
   const { assembly, live, heard, moved } = listening;
+  const model = calledModel(order, stage);
   const wanted = continuing(await transformed(asked, stage.plugins), state);
-  const request = await withFiles(wanted, stage, controller.signal);
+  const request = await withFiles(wanted, { ...stage, description: model.description }, controller.signal);
   moved();
-  for await (const part of stage.boundAgent.model.call(request, controller.signal)) {
+  for await (const part of model.call(request, controller.signal)) {
     moved();
     heard.begun ||= part?.type !== "ping";
     const problem = assembly.add(part);
@@ -99,7 +101,7 @@ export function placeOf({ state, order }: ModelCall): Pick<LivePlace, "scope" | 
   return { scope, run, thread, step: order.step };
 }
 
-function nameOf({ stage }: ModelCall): string {
-  const { provider, model } = stage.boundAgent.model.description;
+function nameOf({ order, stage }: ModelCall): string {
+  const { provider, model } = calledModel(order, stage).description;
   return `${provider}/${model}`;
 }

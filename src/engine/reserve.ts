@@ -4,6 +4,8 @@ import { estimated } from "../domain/fit-context.ts";
 import { affordableOutput, emptyLedger, isMetered, leftOf, mostCost, usdOf } from "../domain/ledger.ts";
 import type { ModelPrices } from "../domain/model.ts";
 import type { Outcome } from "../domain/run.ts";
+import { overridesOf } from "../domain/step-overrides.ts";
+import { describedFor } from "./called-model.ts";
 import type { Draft } from "./draft.ts";
 
 /** An answer that is not bounded by the model is held to this. */
@@ -15,7 +17,8 @@ export type Held = NonNullable<EffectIntended["held"]>;
 export function reserve(draft: Draft): Held | Outcome | undefined {
   const { budget } = draft.state.created;
   if (!isMetered(budget)) return undefined;
-  const { prices, maxOutputTokens = longestAnswer } = draft.at.model;
+  const { prices, maxOutputTokens: most = longestAnswer } = describedFor(draft);
+  const maxOutputTokens = Math.min(most, longestWanted(draft) ?? most);
   const { lastInput = 0 } = draft.state.ledger ?? emptyLedger;
   const inputTokens = Math.max(estimateOf(draft), lastInput) + keptTokens(draft);
   const held = holdOf(draft, { inputTokens, maxOutputTokens, prices });
@@ -44,6 +47,13 @@ function holdOf({ state }: Draft, { inputTokens, maxOutputTokens, prices }: Want
 export function holdFor(draft: Draft, wanted: Omit<Wanted, "prices">): Held | "unpaid" | undefined {
   if (!isMetered(draft.state.created.budget)) return undefined;
   return holdOf(draft, { ...wanted, prices: draft.at.summariser.prices }) ?? "unpaid";
+}
+
+/** What the run or the step asks for, as far as the model goes; undefined where neither says so. */
+export function longestWanted(draft: Draft): number | undefined {
+  const { maxOutputTokens: wanted } = overridesOf(draft.state) ?? {};
+  const { maxOutputTokens: most = Number.POSITIVE_INFINITY } = describedFor(draft);
+  return wanted === undefined ? undefined : Math.min(wanted, most);
 }
 
 export function isOutcome(held: Held | Outcome | undefined): held is Outcome {

@@ -6,6 +6,7 @@ import type { RunState } from "../domain/run-state.ts";
 import type { HeldClaim } from "../ports/dispatcher.ts";
 import type { OpenPlugin } from "../ports/plugin-runner.ts";
 import type { Claim } from "../ports/store.ts";
+import { describedIn } from "./called-model.ts";
 import type { Binding, BoundAgent, EngineDeps } from "./deps.ts";
 import type { Circumstances, RemoteTerms } from "./draft.ts";
 import type { Facts } from "./facts.ts";
@@ -44,6 +45,7 @@ export function circumstances(running: Running): Circumstances {
   const { held, claim, deps } = running;
   const elapsed = deps.clock.monotonic();
   running.knowsLeaving = held.leaving.aborted;
+  const models = { model: running.boundAgent.model.description, otherModel: running.binding.otherModel };
   return {
     now: Math.max(deps.clock.now(), held.storeNow()), // what is due by store time is due, however late our clock is
     elapsed,
@@ -61,9 +63,9 @@ export function circumstances(running: Running): Circumstances {
     quiet: running.quiet,
     remote: termsOf(running.boundAgent),
     output: running.boundAgent.output?.spec,
-    model: running.boundAgent.model.description,
+    ...models,
     candidates: running.loaded.transcript.candidates,
-    room: (state) => running.stage.calibration.room(state, running.boundAgent.model.description),
+    room: (state) => running.stage.calibration.room(state, describedIn(state, models)),
     compacts: running.boundAgent.history.compact,
     summariser: (running.boundAgent.summariser ?? running.boundAgent.model).description,
     keys: running.boundAgent.plugins.keys,

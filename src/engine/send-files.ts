@@ -17,10 +17,13 @@ import type { ModelRequest } from "../ports/provider.ts";
 import { persist } from "./retry.ts";
 import type { Stage } from "./stage.ts";
 
-type Files = Pick<Stage, "store" | "clock" | "logger" | "hash" | "scope" | "limits" | "files" | "boundAgent">;
+type Files = Pick<Stage, "store" | "clock" | "logger" | "hash" | "scope" | "limits" | "files"> & {
+  /** Of the model that is called. */
+  readonly description: ModelDescription;
+};
 
 export async function withFiles(request: ModelRequest, stage: Files, signal: AbortSignal): Promise<ModelRequest> {
-  const { description } = stage.boundAgent.model;
+  const { description } = stage;
   const problem = unreadable(request.messages, description); // V2
   if (problem) throw refused(description, problem);
   const messages = within(readable(request.messages, description), stage);
@@ -59,7 +62,7 @@ function contentsIn(messages: readonly Message[]): ReadonlyMap<string, ContentRe
 }
 
 /** V3. Twice what one content may have. */
-function within(messages: readonly Message[], { limits, boundAgent }: Files): readonly Message[] {
+function within(messages: readonly Message[], { limits, description }: Files): readonly Message[] {
   const most = 2 * limits.contentBytes;
   let room = most;
   let isNewest = true;
@@ -73,7 +76,7 @@ function within(messages: readonly Message[], { limits, boundAgent }: Files): re
     isFull ||= room < 0;
     if (isFull && isNewest) {
       const why = `message ${message.id} has ${most - room} bytes of images and files, and a call carries ${most}`;
-      throw refused(boundAgent.model.description, why);
+      throw refused(description, why);
     }
     isNewest = false;
     return isFull ? { ...message, parts: message.parts.map(named) } : message;

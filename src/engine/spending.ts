@@ -2,6 +2,7 @@
 import type { Settled } from "../domain/entry.ts";
 import { costOf, isMetered } from "../domain/ledger.ts";
 import type { AnsweredBy } from "../domain/model.ts";
+import { describedFor } from "./called-model.ts";
 import type { Draft } from "./draft.ts";
 import type { ModelOutcome } from "./work.ts";
 
@@ -13,12 +14,18 @@ export function spendingOf(
   { usage, answeredBy }: Pick<Replied, "usage" | "answeredBy">,
   of: "step" | "summary" = "step",
 ): Pick<Extract<Settled, { kind: "done" }>, "usage" | "cost" | "answeredBy"> {
-  const own = of === "summary" ? draft.at.summariser : draft.at.model;
-  const { prices = own.prices, ...names } = answeredBy ?? {};
+  const called = of === "summary" ? draft.at.summariser : describedFor(draft);
+  const { prices = called.prices } = answeredBy ?? {};
+  const isOther = of === "step" && !isSameModel(called, draft.at.model);
+  const by = answeredBy ?? (isOther ? called : undefined);
   const isPaid = usage && isMetered(draft.state.created.budget);
   return {
     ...(usage ? { usage } : {}),
     ...(isPaid ? { cost: costOf(usage, prices) } : {}),
-    ...(answeredBy ? { answeredBy: names as AnsweredBy } : {}),
+    ...(by ? { answeredBy: { provider: by.provider, model: by.model } } : {}),
   };
+}
+
+function isSameModel(one: AnsweredBy, other: AnsweredBy): boolean {
+  return one.provider === other.provider && one.model === other.model;
 }

@@ -5,6 +5,7 @@ import type { PluginRun } from "../domain/plugin.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { Slots } from "../domain/state-slots.ts";
 import type { OpenPlugin } from "../ports/plugin-runner.ts";
+import type { FindOther } from "../ports/provider.ts";
 import type { Calibration } from "./calibration.ts";
 import type { BoundAgent, EngineDeps } from "./deps.ts";
 import type { FileCache } from "./file-cache.ts";
@@ -14,6 +15,7 @@ import type { Fact } from "./work.ts";
 
 export interface Stage extends EngineDeps {
   readonly boundAgent: BoundAgent;
+  readonly otherModel: FindOther;
   readonly transcript: Transcript;
   readonly calibration: Calibration;
   readonly epoch: number;

@@ -60,6 +60,7 @@ interface Born {
 function createdAfter({ created, manifest: { fingerprint } }: RunState, { successor, input, deps }: Born): RunCreated {
   const { identity, budget, context, priority, sinks } = created;
   const { run, rootRun } = identity;
+  const { overrides } = created.request;
   const key = successorKey(run, (text) => deps.hash.sha256(text));
   return {
     type: "run-created",
@@ -70,7 +71,10 @@ function createdAfter({ created, manifest: { fingerprint } }: RunState, { succes
       origin: "internal",
       mode: "internal_wake",
     },
-    request: { origin: "internal", key, inputIds: input.map(({ id }) => id), inputCount: input.length },
+    request: {
+      ...{ origin: "internal", key, inputIds: input.map(({ id }) => id), inputCount: input.length },
+      ...(overrides ? { overrides } : {}),
+    },
     input,
     manifest: { fingerprint },
     budget,

@@ -7,6 +7,7 @@ import { presentFrom } from "../domain/fit-context.ts";
 import { type EffectId, replyId, resultId } from "../domain/ids.ts";
 import type { CallResult, Message } from "../domain/message.ts";
 import type { CallState } from "../domain/run-state.ts";
+import { overridesOf } from "../domain/step-overrides.ts";
 import { takeReport } from "./check-output.ts";
 import { takeCompaction } from "./compact.ts";
 import { act, type Draft, emit } from "./draft.ts";
@@ -99,7 +100,8 @@ function mayBeCut(draft: Draft, { code }: ErrorRecord, failures: number): boolea
 function mayGoFurther(draft: Draft, fact: ModelFact, reply: Replied): boolean {
   const { failures = 0 } = draft.state.step?.model ?? {};
   const goesOn = mayGoOn(draft.at.output, draft.at.hooked("output-gate"));
-  if (failures + 1 >= draft.at.limits.modelAttempts || !isTruncated(reply, goesOn)) return false;
+  const isWanted = overridesOf(draft.state)?.maxOutputTokens !== undefined; // that long, and no longer
+  if (failures + 1 >= draft.at.limits.modelAttempts || isWanted || !isTruncated(reply, goesOn)) return false;
   const trial = { ...draft, entries: [...draft.entries] };
   takeTruncated(trial, fact, reply);
   return !isOutcome(reserve(trial));

@@ -6,6 +6,7 @@ import { frozen } from "../domain/frozen.ts";
 import type { JsonValue } from "../domain/json.ts";
 import { type CallResult, callsOf, type Message } from "../domain/message.ts";
 import type { OutputSpec } from "../domain/output.ts";
+import type { Overrides } from "../domain/overrides.ts";
 import type { Phase } from "../domain/phase.ts";
 import type {
   CallPhaseView,
@@ -23,6 +24,8 @@ import type { Outcome, RunUsage } from "../domain/run.ts";
 import type { CallState, RunState } from "../domain/run-state.ts";
 import type { StateKeyFacts } from "../domain/state-key.ts";
 import { readState, type StateSpace } from "../domain/state-space.ts";
+import { overridesOf } from "../domain/step-overrides.ts";
+import type { FindOther } from "../ports/provider.ts";
 
 /** One moment of a run, for all hooks that are asked at it. */
 export interface Moment {
@@ -34,6 +37,7 @@ export interface Moment {
   /** Made when somebody asks for it. */
   readonly signal: () => AbortSignal;
   readonly tools: readonly string[];
+  readonly otherModel: FindOther;
   /** By which an answer is told from a call: plugins see calls of tools only. */
   readonly output: OutputSpec | undefined;
   /** The same each time. */
@@ -98,6 +102,9 @@ export class HookView implements PhaseView, Omit<DecisionView, keyof PhaseView> 
   }
   get tools(): readonly string[] {
     return this.#moment.tools;
+  }
+  get overrides(): Overrides {
+    return frozen(overridesOf(this.#moment.state) ?? {});
   }
   get calls(): readonly CallView[] {
     const { state, output, subject } = this.#moment;

@@ -9,6 +9,7 @@ import type { JsonValue } from "../domain/json.ts";
 import type { CallResult, Part } from "../domain/message.ts";
 import type { PricedAnswerer } from "../domain/model.ts";
 import type { OutputReport } from "../domain/output.ts";
+import type { Overrides } from "../domain/overrides.ts";
 import type { Phase } from "../domain/phase.ts";
 import type { Outcome, Usage } from "../domain/run.ts";
 import type { CallState, RunState } from "../domain/run-state.ts";
@@ -117,8 +118,10 @@ interface AttemptOrder {
 
 export interface ModelOrder extends AttemptOrder {
   readonly kind: "model";
-  /** The longest answer that can be paid for. */
+  /** The longest answer that is wanted and can be paid for. */
   readonly maxOutputTokens?: number;
+  /** As the intent has them. */
+  readonly overrides?: Overrides;
 }
 
 /** An order together with the state it was decided on and the way to abort it. */

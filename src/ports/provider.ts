@@ -5,6 +5,7 @@ import type { ThreadId } from "../domain/ids.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Message, PartMetadata } from "../domain/message.ts";
 import type { DescribedModel, PricedAnswerer } from "../domain/model.ts";
+import type { Overrides } from "../domain/overrides.ts";
 import type { Usage } from "../domain/run.ts";
 
 export interface ModelTool {
@@ -13,7 +14,7 @@ export interface ModelTool {
   readonly inputSchema: JsonObject;
 }
 
-export interface ModelRequest {
+export interface ModelRequest extends Pick<Overrides, "temperature" | "topP" | "reasoningEffort" | "settings"> {
   readonly agent: string;
   /** Whose conversation it is: calls of one thread may be kept together. Never sent. */
   readonly thread: ThreadId;
@@ -22,7 +23,7 @@ export interface ModelRequest {
   readonly instructions: string;
   readonly messages: readonly Message[];
   readonly tools: readonly ModelTool[];
-  /** The longest answer that the run's budget pays for. */
+  /** The longest answer that is wanted and paid for. */
   readonly maxOutputTokens?: number;
   /** The schema that the model is to be bound to in its final answer; calls of tools are not. Only with `structuredOutput`. */
   readonly output?: { readonly schema: JsonObject };
@@ -31,8 +32,6 @@ export interface ModelRequest {
    * to go on.
    */
   readonly continues?: string;
-  /** What plugins set for this call, by the provider's own names (temperature and the like). */
-  readonly settings?: JsonObject;
   /** What a provider may keep of this request for the next one. It changes what a call costs, never what it means. */
   readonly cache?: PromptCache;
 }
@@ -94,7 +93,14 @@ export interface Model extends DescribedModel {
    * Stops soon after the signal aborts.
    */
   call(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
+  /** What of this it could not be called with, in words, each beginning with the field. Asked before a run is written. */
+  problemsWith?(asked: Omit<Overrides, "model">): readonly string[];
 }
+
+/** A model that is named instead of an agent's, by its whole route; or why it cannot be had here or would not do. */
+export type FindOther = (
+  name: string,
+) => { readonly route: string; readonly model: Model } | { readonly problem: string };
 
 /**
  * Gives a vendor's models by their names; undefined when it has none of that name. Asked before anything runs. A provider of

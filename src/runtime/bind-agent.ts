@@ -54,6 +54,7 @@ function boundParts(agent: Agent<unknown>): BoundAgent {
   const { instructions, output, history } = agent;
   return {
     name: agent.name,
+    provider: agent.provider,
     model: agent.model as Model,
     tools: createToolRunner(agent.tools),
     plugins: createPluginRunner(agent),

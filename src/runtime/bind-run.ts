@@ -5,6 +5,7 @@
  * B2 Otherwise the agent of the run's version, or the last of its name, says by its `onUpgrade` what is done. With a
  *    resolver it is the one that the resolver answers.
  * B3 What cannot be bound is said in words that name everything that is missing, or everything that differs.
+ * B4 A run that was started with another model than its agent's, or whose steps name one, waits for a worker that has it.
  */
 import type { DeclaredManifest } from "../domain/declared-manifest.ts";
 import { diffManifests, showDifference } from "../domain/manifest-diff.ts";
@@ -12,23 +13,53 @@ import type { Making } from "../domain/restore-agent.ts";
 import type { Binding, RunToBind } from "../engine/deps.ts";
 import { nobody } from "../engine/nobody.ts";
 import type { AgentDirectory, Found, Known } from "./agent-directory.ts";
+import { createFindOther } from "./other-models.ts";
+import type { FindRoute } from "./routed-models.ts";
 
-export function createBinder(agents: AgentDirectory, by: Making): (run: RunToBind) => Promise<Binding> {
+interface Finding extends Making {
+  readonly findRoute: FindRoute;
+}
+
+/** Before its models are looked for. */
+type Bound = Omit<Binding, "otherModel">;
+
+export function createBinder(agents: AgentDirectory, by: Finding): (run: RunToBind) => Promise<Binding> {
   return async (run) => {
     const found = await agents.toBind(run);
-    if (found.kind === "missing") return unbound(run.agent, found);
-    const { known, againMs } = found;
-    if (known.fingerprint === run.fingerprint) return { agent: known.code }; // B1
-    const binding = upgraded(known, await run.declared(), by); // B2
+    const bound =
+      found.kind === "missing" ? { agent: nobody(run.agent), missing: found.why } : await bind(found, run, by);
+    const binding = withModels(bound, run, by);
+    const { againMs } = found;
     return binding.missing === undefined || againMs === undefined ? binding : { ...binding, againMs };
   };
 }
 
-function unbound(name: string, { why, againMs }: Found & { readonly kind: "missing" }): Binding {
-  return { agent: nobody(name), missing: why, ...(againMs === undefined ? {} : { againMs }) };
+async function bind({ known }: Found & { readonly kind: "found" }, run: RunToBind, by: Making): Promise<Bound> {
+  if (known.fingerprint === run.fingerprint) return { agent: known.code }; // B1
+  return upgraded(known, await run.declared(), by); // B2
 }
 
-function upgraded({ code, fingerprint }: Known, before: DeclaredManifest, by: Making): Binding {
+/** B4. */
+function withModels(bound: Bound, { budget, model, stepModels }: RunToBind, { findRoute }: Finding): Binding {
+  const { agent } = bound;
+  const { provider, shown, output } = agent;
+  const otherModel = createFindOther({ provider, tools: shown.length, output: output?.spec, budget }, findRoute);
+  if (bound.missing !== undefined) return { ...bound, otherModel };
+  for (const name of [...(model === undefined ? [] : [model]), ...stepModels]) {
+    const other = otherModel(name);
+    if ("problem" in other) return { agent: nobody(agent.name), otherModel, missing: unhad(name, other.problem) };
+  }
+  const own = model === undefined ? undefined : otherModel(model);
+  return own && "model" in own
+    ? { ...bound, agent: { ...agent, model: own.model }, otherModel }
+    : { ...bound, otherModel };
+}
+
+function unhad(name: string, problem: string): string {
+  return `This run asks for model ${name} instead of its agent's: ${problem}. Start a worker that has it, or cancel the run`;
+}
+
+function upgraded({ code, fingerprint }: Known, before: DeclaredManifest, by: Making): Bound {
   const { name, declared, onUpgrade } = code;
   switch (onUpgrade) {
     case "move":

@@ -64,8 +64,10 @@ export type Joined = { readonly kind: "joined"; readonly run: RunId } | { readon
 
 export async function joinActive(start: BusyStart, desk: Desk): Promise<Joined> {
   const { active, choice } = start;
-  if (choice === "steer") return give(start, inputPost(start, desk), desk);
   const question = active.tickets.find((ticket) => ticket.kind === "input");
+  const isJoining = choice === "steer" || (choice === undefined && question);
+  if (isJoining && start.birth.entry.request.overrides) throw ownWay(start);
+  if (choice === "steer") return give(start, inputPost(start, desk), desk);
   if (choice === undefined && question) return give(start, answerPost(start, question, desk), desk);
   throw busy(start);
 }
@@ -109,6 +111,13 @@ function said(messages: readonly Message[]): string {
   const text = messages.map(textOf).join("\n");
   if (text !== "") return text;
   throw new HoldfastError("invalid-input", "The run there waits for an answer in words, and this message has none");
+}
+
+/** L9: what is said for a run of its own would be heard by nobody. */
+function ownWay({ active, birth }: BusyStart): HoldfastError {
+  const what = `Thread ${birth.entry.identity.thread} has run ${active.run}, which is asked as it was started`;
+  const next = 'leave out overrides to give it the message, or start behind it with whenBusy: "queue"';
+  return new HoldfastError("thread-busy", `${what}; ${next}`, { details: { run: active.run, status: active.status } });
 }
 
 function busy({ active, birth }: BusyStart): HoldfastError {

@@ -13,6 +13,7 @@ import type { Logger } from "../ports/logger.ts";
 import type { SchemaChecker } from "../ports/schema-checker.ts";
 import type { Store } from "../ports/store.ts";
 import type { AgentDirectory } from "./agent-directory.ts";
+import type { FindRoute } from "./routed-models.ts";
 
 export interface Desk {
   readonly store: Store;
@@ -27,6 +28,7 @@ export interface Desk {
   readonly agents: AgentDirectory;
   /** How large what comes in may be, in the journal and at all. */
   readonly limits: Pick<EngineLimits, "inlineBytes" | "contentBytes">;
+  readonly findRoute: FindRoute;
   readonly pollMs: number;
   /** The same for watchers, who want to see others' work sooner. */
   readonly watchPollMs: number;

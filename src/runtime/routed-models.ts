@@ -10,7 +10,7 @@ import type { Agent } from "../domain/agent.ts";
 import { HoldfastError, isHoldfastError } from "../domain/errors.ts";
 import type { RunId } from "../domain/ids.ts";
 import { messageOf } from "../domain/json.ts";
-import { isRouted } from "../domain/model-route.ts";
+import { isRouted, type RoutedModel } from "../domain/model-route.ts";
 import { isFunction, type Problems } from "../domain/problems.ts";
 import { toolNamePattern } from "../domain/tool.ts";
 import type { Model, Providers } from "../ports/provider.ts";
@@ -21,52 +21,62 @@ export type FindModel = (agent: Agent<unknown>, run?: RunId) => Agent<unknown>;
 /** How models of other kinds become ours. */
 export type Adopt = (answer: unknown) => unknown;
 
-export function createFindModel(providers: Providers | undefined, adopt: Adopt): FindModel {
+/** The model of a route, or why there is none. */
+export type FindRoute = (route: RoutedModel) => Model | NoModel;
+
+export interface NoModel {
+  readonly why: string;
+  readonly cause?: unknown;
+}
+
+export function createFindRoute(providers: Providers | undefined, adopt: Adopt): FindRoute {
   const models = new Map<string, Model>();
+  return (asked) => {
+    const model = models.get(asked.route) ?? find(asked, providers ?? {}, adopt);
+    if (!("why" in model)) models.set(asked.route, model); // P3
+    return model;
+  };
+}
+
+export function createFindModel(findRoute: FindRoute): FindModel {
   const found = new WeakMap<Agent<unknown>, Agent<unknown>>();
   return (agent, run) => {
     if (!agent.model || !isRouted(agent.model) || !agent.withModel) return agent;
     const known = found.get(agent);
     if (known) return known;
-    const { route } = agent.model;
-    const model = models.get(route) ?? find(agent, { providers: providers ?? {}, adopt, run });
-    models.set(route, model); // P3
+    const model = findRoute(agent.model);
+    if ("why" in model) throw unresolved(agent, model, run);
     const whole = agent.withModel(model); // P1
     found.set(agent, whole);
     return whole;
   };
 }
 
-interface Search {
-  readonly providers: Providers;
-  readonly adopt: Adopt;
-  readonly run: RunId | undefined;
+function unresolved({ name, model }: Agent<unknown>, { why, cause }: NoModel, run: RunId | undefined): HoldfastError {
+  const route = isRouted(model) ? model.route : "";
+  return new HoldfastError("model-unresolved", `${run ? `Run ${run}: ` : ""}agent ${name}: ${why}`, {
+    details: { agent: name, route, ...(run ? { run } : {}) },
+    ...(cause === undefined ? {} : { cause }),
+  });
 }
 
 /** P2. */
-function find({ name, model }: Agent<unknown>, { providers, adopt, run }: Search): Model {
-  const route = isRouted(model) ? model.route : "";
-  const { description } = model;
-  const fail = (why: string, cause?: unknown): HoldfastError =>
-    new HoldfastError("model-unresolved", `${run ? `Run ${run}: ` : ""}agent ${name}: ${why}`, {
-      details: { agent: name, route, ...(run ? { run } : {}) },
-      ...(cause === undefined ? {} : { cause }),
-    });
-  if (!Object.hasOwn(providers, description.provider)) {
+function find({ route, description }: RoutedModel, providers: Providers, adopt: Adopt): Model | NoModel {
+  const { provider, model } = description;
+  if (!Object.hasOwn(providers, provider)) {
     const names = Object.keys(providers).join(", ") || "none";
-    const give = `give createRuntime providers: { ${description.provider}: … }; there are ${names}`;
-    throw fail(`missing provider adapter for package route ${route}: ${give}`);
+    const give = `give createRuntime providers: { ${provider}: … }; there are ${names}`;
+    return { why: `missing provider adapter for package route ${route}: ${give}` };
   }
   let answer: unknown;
   try {
-    answer = adopt(providers[description.provider]?.(description.model));
+    answer = adopt(providers[provider]?.(model));
   } catch (cause) {
     const problems = isHoldfastError(cause) ? cause.problems.join("; ") : "";
-    throw fail(`provider ${description.provider} refuses ${route}: ${problems || messageOf(cause)}`, cause);
+    return { why: `provider ${provider} refuses ${route}: ${problems || messageOf(cause)}`, cause };
   }
-  if (answer === undefined) throw fail(`provider ${description.provider} has no model ${description.model}`);
-  if (isModel(answer)) return answer;
-  throw fail(`provider ${description.provider} answered for ${route} what is no model`);
+  if (answer === undefined) return { why: `provider ${provider} has no model ${model}` };
+  return isModel(answer) ? answer : { why: `provider ${provider} answered for ${route} what is no model` };
 }
 
 function isModel(value: unknown): value is Model {

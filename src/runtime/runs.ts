@@ -5,6 +5,8 @@ import { HoldfastError } from "../domain/errors.ts";
 import { parseId, type RunId, type ThreadId } from "../domain/ids.ts";
 import { diffManifests } from "../domain/manifest-diff.ts";
 import type { Message } from "../domain/message.ts";
+import { mergeOverrides, overrideProblems, readOverrides } from "../domain/overrides.ts";
+import { present } from "../domain/present.ts";
 import { Problems } from "../domain/problems.ts";
 import { loadState } from "../engine/load.ts";
 import { readManifest } from "../engine/read-manifest.ts";
@@ -87,10 +89,11 @@ export async function forkRun(
   desk: Desk,
 ): Promise<RunId> {
   const run = parseId<RunId>("run id", from.id);
-  const problems = new Problems(from.options, ["atStep", "key"]);
+  const problems = new Problems(from.options, ["atStep", "key", "overrides"]);
   problems.check("atStep", (step) => Number.isInteger(step) && Number(step) >= 1, "must be a whole number from 1 on");
+  const { atStep, key, overrides: said } = from.options ?? {};
+  if (said !== undefined) problems.include("overrides", overrideProblems(said));
   problems.refuse("invalid-options", `Run ${run} cannot be forked like this`);
-  const { atStep, key } = from.options;
   if (!(await desk.store.run({ scope: desk.scope, run }))) throw noSuchRun(run, desk);
   const { created, step } = (await loadState({ scope: desk.scope, run }, desk.store)).state;
   const begun = step?.step ?? 0;
@@ -99,11 +102,14 @@ export async function forkRun(
   }
   const { thread, agent } = created.identity;
   const { priority } = created;
+  const isSame = agent === nameOf(from.agent, "fork(id, agent)");
+  const own = isSame ? (created.request.overrides ?? {}) : {}; // another agent's model is asked as that agent asks it
+  const overrides = mergeOverrides(own, readOverrides(said) ?? {});
   const request = {
     input: await messagesBefore({ run, thread, atStep }, desk),
-    options: { ...(key === undefined ? {} : { key }), ...(priority === undefined ? {} : { priority }) },
+    options: { overrides, ...present({ key, priority }) },
     forkedFrom: { run, step: atStep },
-    context: { value: created.context, isChecked: agent === nameOf(from.agent, "fork(id, agent)") },
+    context: { value: created.context, isChecked: isSame },
   };
   return startRun(from.agent, request, desk);
 }

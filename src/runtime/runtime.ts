@@ -10,6 +10,7 @@ import type { EventFilter } from "../domain/event-filter.ts";
 import type { InputId, RunId, ThreadId, TicketId } from "../domain/ids.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { ManifestDifference } from "../domain/manifest-diff.ts";
+import type { Overrides } from "../domain/overrides.ts";
 import type { RunStatus, RunUsage } from "../domain/run.ts";
 import type { RunView, Spent } from "../domain/run-view.ts";
 import type { Decision, TicketCall, TicketKind } from "../domain/ticket.ts";
@@ -37,6 +38,8 @@ export interface StartOptions<Context = unknown> {
   readonly by?: string;
   /** What the agent's context schema asks for. */
   readonly context?: Context;
+  /** What is asked of the model otherwise than the agent does, for this run. Recorded, so no place for secrets. */
+  readonly overrides?: Overrides;
   /** From -2 to 2, 0 unless said: higher ones are claimed first, always. */
   readonly priority?: number;
   /** Milliseconds since 1970, store time: it does not start before. It holds its place on the thread meanwhile. */
@@ -286,6 +289,8 @@ export interface ForkOptions {
   /** The fork goes on as if this step had not been made yet. */
   readonly atStep: number;
   readonly key?: string;
+  /** Besides those of the run, field by field. */
+  readonly overrides?: Overrides;
 }
 
 export interface PruneOptions {

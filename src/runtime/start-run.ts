@@ -5,6 +5,7 @@ import { HoldfastError } from "../domain/errors.ts";
 import { parseId, type RunId, type ThreadId } from "../domain/ids.ts";
 import { type JsonValue, messageOf, toJson } from "../domain/json.ts";
 import type { Message } from "../domain/message.ts";
+import { overrideProblems } from "../domain/overrides.ts";
 import { Problems } from "../domain/problems.ts";
 import { priorities } from "../domain/run.ts";
 import { type SchemaResult, type StandardSchema, showIssues } from "../domain/standard-schema.ts";
@@ -15,12 +16,13 @@ import { nameOf } from "./agent-directory.ts";
 import { busyRule, joinActive, makesWay, tellReplaced } from "./busy-thread.ts";
 import { type Desk, written } from "./desk.ts";
 import { keepContents } from "./given-files.ts";
+import { checkedOverrides } from "./other-models.ts";
 import { tell } from "./outside-door.ts";
 import { readInput, storedInput } from "./read-input.ts";
 import { keyConflict } from "./refusals.ts";
 import type { StartInput, StartOptions } from "./runtime.ts";
 
-const optionNames = ["thread", "key", "context", "whenBusy", "by", "priority", "startAt"];
+const optionNames = ["thread", "key", "context", "whenBusy", "by", "priority", "startAt", "overrides"];
 const latestTime = 8_640_000_000_000_000;
 const choices = ["queue", "steer", "interrupt", "supersede", "reject"];
 
@@ -83,6 +85,7 @@ async function prepare(wanted: Agent<unknown> | string, request: StartRequest, d
   problems.optional("by", (by) => typeof by === "string" && by !== "", "must be a non-empty string");
   problems.integer("priority", Math.min(...priorities), Math.max(...priorities));
   problems.integer("startAt", 0, latestTime);
+  if (options?.overrides !== undefined) problems.include("overrides", overrideProblems(options.overrides));
   problems.refuse("invalid-options", `Run of ${name} cannot be started`);
   const run = parseId<RunId>("run id", desk.ids.next());
   const thread = parseId<ThreadId>("thread", options.thread === undefined ? desk.ids.next() : options.thread);
@@ -90,6 +93,7 @@ async function prepare(wanted: Agent<unknown> | string, request: StartRequest, d
   // Before anything is waited for: who gave bytes may change them.
   const { messages, contents } = forkedFrom ? storedInput(input as readonly Message[]) : readInput(input, desk);
   const { agent, manifest } = await desk.agents.toStart({ agent: wanted, run, scope: desk.scope });
+  const overrides = checkedOverrides(options.overrides, agent, desk);
   const context = await contextOf(agent, request);
   const { fingerprint, declared } = manifest;
   const { priority, startAt } = options;
@@ -106,7 +110,10 @@ async function prepare(wanted: Agent<unknown> | string, request: StartRequest, d
       mode: startAt === undefined ? "foreground" : "scheduled",
       adapter: "internal",
     },
-    request: { origin: "user", key, inputIds: messages.map((each) => each.id), inputCount: messages.length },
+    request: {
+      ...{ origin: "user", key, inputIds: messages.map((each) => each.id), inputCount: messages.length },
+      ...(overrides ? { overrides } : {}),
+    },
     input: messages,
     manifest: { fingerprint },
     budget: agent.budget,
@@ -122,6 +129,7 @@ async function prepare(wanted: Agent<unknown> | string, request: StartRequest, d
     thread: options.thread ?? null,
     context: context ?? null,
     input: contentOf(messages),
+    ...(overrides ? { overrides: overrides as JsonValue } : {}),
     ...(forkedFrom === undefined ? {} : { forkedFrom }),
   };
   const requestHash = desk.hash.sha256(desk.hash.canonical(asked));

@@ -8,8 +8,10 @@ import type { BoundAgent, BoundOutput, BoundRemote } from "../engine/deps.ts";
 import { isAwaitable } from "../engine/whenever.ts";
 import type { AgentResolver } from "../ports/agent-resolver.ts";
 import type { AnyHook, OpenPlugin, PluginRunner } from "../ports/plugin-runner.ts";
+import type { Model, Provider, Providers } from "../ports/provider.ts";
 import type { Sinks } from "../ports/sink.ts";
 import type { Store } from "../ports/store.ts";
+import { adoptAiSdk } from "../providers/ai-sdk/adopt.ts";
 import type { AgentCode } from "../runtime/bind-agent.ts";
 
 export interface PortCall {
@@ -75,6 +77,25 @@ export function interceptResolver(resolver: AgentResolver, intercept: Intercept)
   };
 }
 
+/** Models that runs and steps name instead of their agent's. */
+export function interceptProviders(providers: Providers, intercept: Intercept): Providers {
+  const wrapped = Object.entries(providers).map(([name, provider]) => {
+    const given: Provider = (model) => {
+      const found = adoptAiSdk(provider(model)) as Model | undefined;
+      return found && interceptModel(found, intercept);
+    };
+    return [name, given] as const;
+  });
+  return Object.fromEntries(wrapped);
+}
+
+function interceptModel(model: Model, intercept: Intercept): Model {
+  return {
+    ...model,
+    call: (request, signal) => interceptStream(() => model.call(request, signal), request, intercept),
+  };
+}
+
 export function interceptAgent(agent: AgentCode, intercepts: CodeIntercepts): AgentCode {
   return {
     ...agent,
@@ -91,10 +112,7 @@ function interceptCode(agent: BoundAgent, intercepts: CodeIntercepts): BoundAgen
   const { wait: intercept } = intercepts;
   return {
     ...agent,
-    model: {
-      description: model.description,
-      call: (request, signal) => interceptStream(() => model.call(request, signal), request, intercept),
-    },
+    model: interceptModel(model, intercept),
     tools: {
       spec: (name) => tools.spec(name),
       judge: (call) => {

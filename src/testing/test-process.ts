@@ -16,6 +16,7 @@ import {
   type InterceptNow,
   interceptAgent,
   interceptPorts,
+  interceptProviders,
   interceptResolver,
   interceptSinks,
   interceptStore,
@@ -99,9 +100,10 @@ export async function startProcess(options: ProcessOptions): Promise<TestProcess
   };
   const agents = options.agents.map((each) => interceptAgent(bindAgent(each), { wait: guard, now: guardNow }));
   const sinks = interceptSinks(options.settings?.sinks ?? {}, guard);
-  const resolver = options.settings?.resolver;
+  const { resolver, providers } = options.settings ?? {};
   const settings = {
     ...options.settings,
+    ...(providers ? { providers: interceptProviders(providers, guard) } : {}),
     ...(resolver ? { resolver: interceptResolver(resolver, guard) } : {}),
     ...{ sinks, isUnattended: true },
   };

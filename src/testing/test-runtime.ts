@@ -8,7 +8,7 @@ import type { Tool } from "../domain/tool.ts";
 import type { Model } from "../ports/provider.ts";
 import type { StoreDefinition } from "../ports/store.ts";
 import { adoptAiSdk } from "../providers/ai-sdk/adopt.ts";
-import { createFindModel } from "../runtime/routed-models.ts";
+import { createFindModel, createFindRoute } from "../runtime/routed-models.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { memory } from "../stores/memory/memory.ts";
 import { createFakeClock, type FakeClock, milliseconds } from "./fake-clock.ts";
@@ -59,7 +59,7 @@ export async function testRuntime(options: TestRuntimeOptions): Promise<TestRunt
   const ids = countingIds();
   const store = options.store ?? memory();
   const executed = new Map<string, Executed[]>();
-  const findModel = createFindModel(options.settings?.providers, adoptAiSdk);
+  const findModel = createFindModel(createFindRoute(options.settings?.providers, adoptAiSdk));
   const agents = options.agents.map((each) => withLog(findModel(withModel(each, options.models)), executed));
   const settings = { leaseMs, pollMs: 60_000, ...options.settings };
   const intercept = options.intercept ? { intercept: options.intercept } : {};

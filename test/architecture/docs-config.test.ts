@@ -98,7 +98,7 @@ test("the page has the options of watching, forking and lists", () => {
   const filter: Record<keyof EventFilter, 1> = { types: 1, runs: 1, threads: 1, agents: 1 };
   const pages: Record<keyof PageOptions, 1> = { cursor: 1, limit: 1, order: 1 };
   const runs: Record<keyof ListRuns, 1> = { thread: 1, agent: 1, status: 1 };
-  const fork: Record<keyof ForkOptions, 1> = { atStep: 1, key: 1 };
+  const fork: Record<keyof ForkOptions, 1> = { atStep: 1, key: 1, overrides: 1 };
   const thread: Record<keyof CreateThread, 1> = { id: 1, title: 1, metadata: 1, parent: 1, messages: 1 };
   expect(namesIn(page, "watch")).toEqual(Object.keys(watch).sort());
   expect(namesIn(page, "The filter of runtime.watch")).toEqual(Object.keys(filter).sort());

@@ -29,7 +29,7 @@ const eventStamp: Names<"type" | "cursor" | keyof EventStamp> = {
 const liveStamp: Names<LiveStamp> = { type: 1, run: 1, thread: 1, step: 1, attempt: 1 };
 
 const events: { readonly [Type in EventType]: Names<FieldsOf<EventBody, Type, "type">> } = {
-  "run-created": { identity: 1, input: 1, startAt: 1, priority: 1, forkedFrom: 1 },
+  "run-created": { identity: 1, input: 1, startAt: 1, priority: 1, overrides: 1, forkedFrom: 1 },
   "run-started": { identity: 1, position: 1 },
   "run-waiting": { tickets: 1, reasons: 1 },
   "run-resumed": {},
@@ -37,7 +37,7 @@ const events: { readonly [Type in EventType]: Names<FieldsOf<EventBody, Type, "t
   "step-started": { step: 1 },
   "step-ended": { step: 1 },
   "context-projected": { step: 1, mark: 1, decisions: 1, tokens: 1, limit: 1 },
-  "effect-intended": { effect: 1, kind: 1, call: 1, attempt: 1, remote: 1 },
+  "effect-intended": { effect: 1, kind: 1, call: 1, attempt: 1, remote: 1, overrides: 1 },
   "effect-settled": { effect: 1, attempt: 1, result: 1 },
   "call-gated": { call: 1, verdict: 1 },
   "message-appended": { message: 1, from: 1, index: 1, gate: 1 },

@@ -32,6 +32,7 @@ test("the smallest agent has no tools and fifty steps", () => {
     ...good,
     version: "1",
     onUpgrade: "pinned",
+    provider: "scripted",
     tools: [],
     plugins: [],
     stateKeys: [],

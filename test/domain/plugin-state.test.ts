@@ -208,7 +208,10 @@ test("a tool is offered if nobody hides it and every restriction names it, in an
 test("settings are patched field by field, instructions as a whole, and the later one counts", () => {
   const first: Command = { type: "patch-request", instructions: "A", settings: { seed: 1, temperature: 0 } };
   const second: Command = { type: "patch-request", settings: { temperature: 1 } };
-  expect(changesOf(first, second)).toEqual({ instructions: "A", settings: { seed: 1, temperature: 1 } });
+  expect(changesOf(first, second)).toEqual({
+    instructions: "A",
+    overrides: { settings: { seed: 1, temperature: 1 } },
+  });
   expect(changesOf(first, { type: "patch-request", instructions: "" }).instructions).toBe("");
   expect(changesOf({ type: "patch-request" })).toEqual({});
 });

@@ -38,6 +38,7 @@ const at: Circumstances = {
     room: () => ({ tokens: 100, messages: 10, fixed: 0, ratio: 1, history: defaultHistory }),
     compacts: undefined,
     summariser: { provider: "none", model: "none" },
+    otherModel: () => ({ problem: "none" }),
     keys: new Map(),
     threadBase: {},
     spec: () => undefined,

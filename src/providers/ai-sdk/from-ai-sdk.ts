@@ -11,10 +11,11 @@ import { cachingOf, keySettings, marksFor, markThis } from "./cache.ts";
 import { callIds } from "./call-ids.ts";
 import { createFailures, type Failures } from "./failures.ts";
 import { readUrls } from "./files.ts";
+import { askedProblems, namedSettings } from "./named.ts";
 import { type AiSdkOptions, checkOptions, describe } from "./options.ts";
 import { promptOf } from "./prompt.ts";
 import { openReply } from "./reply.ts";
-import { mergedSettings, settingsProblems } from "./settings.ts";
+import { mergedSettings } from "./settings.ts";
 import { leave, partsOf, readerOf, untilAborted } from "./stream.ts";
 import type { CallableModel, CallOptions, CallSettings, DataV3, DataV4, FunctionTool } from "./types.ts";
 import { createWarnings } from "./warnings.ts";
@@ -30,6 +31,7 @@ export function fromAiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model 
   const rules = { model, description, failures, settings: [options.settings, { headers }], name, caching } as const;
   return {
     description,
+    problemsWith: (asked) => askedProblems(asked, model),
     async *call(request, signal) {
       signal.throwIfAborted();
       const asked = await optionsFor(request, signal, rules);
@@ -77,16 +79,21 @@ function toolsOf(tools: readonly ModelTool[], isMarked: boolean): FunctionTool[]
   return sent;
 }
 
-/** Plugins set them for one call. */
+/** Runs and plugins set them for one call. */
 function settingsFor(request: ModelRequest, rules: CallRules): CallSettings {
   const { settings, tools } = request;
-  const problems = settings ? settingsProblems(settings, rules.model.specificationVersion) : [];
-  if (problems.length > 0) throw rules.failures.refused(`was not called: settings.${problems.join("; settings.")}`);
+  const problems = askedProblems(request, rules.model);
+  if (problems.length > 0) throw rules.failures.refused(`was not called: ${problems.join("; ")}`);
   const {
     toolChoice,
     headers = {},
     ...rest
-  } = mergedSettings([keySettings(request, rules.caching), ...rules.settings, settings]);
+  } = mergedSettings([
+    keySettings(request, rules.caching),
+    ...rules.settings,
+    namedSettings(request, rules.model),
+    settings,
+  ]);
   return {
     ...rest,
     ...(Object.keys(headers).length === 0 ? {} : { headers }),

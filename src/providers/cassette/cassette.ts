@@ -46,7 +46,7 @@ export function cassette(model: Model, options: CassetteOptions): Model {
 function recording(model: Model, tape: Tape, redactor: Redactor): Model {
   let calls = 0;
   return {
-    description: model.description,
+    ...described(model),
     async *call(request, signal) {
       signal.throwIfAborted();
       calls += 1;
@@ -71,6 +71,12 @@ function recording(model: Model, tape: Tape, redactor: Redactor): Model {
       }
     },
   };
+}
+
+/** It stands for the model, and takes what that takes. */
+function described(model: Model): Pick<Model, "description" | "problemsWith"> {
+  const { description } = model;
+  return { description, problemsWith: (asked) => model.problemsWith?.(asked) ?? [] };
 }
 
 interface Take {
@@ -109,7 +115,7 @@ function replaying(model: Model, file: string, redactor: Redactor): Model {
     answers.set(key, [...(answers.get(key) ?? []), call]);
   }
   return {
-    description: model.description,
+    ...described(model),
     async *call(request, signal) {
       signal.throwIfAborted();
       const asked = recordedRequest(request, model.description, redactor);

@@ -13,6 +13,9 @@ export interface RecordedRequest {
   readonly instructions: JsonValue;
   readonly tools: JsonValue;
   readonly output?: JsonValue;
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly reasoningEffort?: string;
   readonly settings?: JsonValue;
   readonly maxOutputTokens?: number;
   readonly messages: readonly JsonValue[];
@@ -29,6 +32,9 @@ const isSeen: Readonly<Record<keyof ModelRequest, boolean>> = {
   instructions: true,
   tools: true,
   output: true,
+  temperature: true,
+  topP: true,
+  reasoningEffort: true,
   settings: true,
   maxOutputTokens: true,
   continues: true,

@@ -7,7 +7,7 @@ import type { ModelDescription } from "../../domain/model.ts";
 import { isSecret } from "../../domain/secret.ts";
 import type { Model } from "../../ports/provider.ts";
 import { createFailures } from "./failures.ts";
-import { type ApiKey, checkOptions, keptAs, type OpenAiCompatibleOptions } from "./options.ts";
+import { type ApiKey, checkOptions, keptAs, type OpenAiCompatibleOptions, settingsProblem } from "./options.ts";
 import { readResponse } from "./read-response.ts";
 import { wireRequest } from "./wire-request.ts";
 
@@ -18,6 +18,10 @@ export function openaiCompatible(options: OpenAiCompatibleOptions): Model {
   const address = addressOf(options.baseURL);
   return {
     description,
+    problemsWith({ settings }) {
+      const problem = settings && settingsProblem(settings);
+      return problem ? [`settings${problem}`] : [];
+    },
     async *call(request, signal) {
       const body = JSON.stringify(wireRequest(request, options, description));
       const { headers, hidden } = await headersOf(options);

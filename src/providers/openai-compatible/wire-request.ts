@@ -2,6 +2,7 @@
 import { HoldfastError } from "../../domain/errors.ts";
 import type { JsonObject, JsonValue } from "../../domain/json.ts";
 import type { ModelDescription } from "../../domain/model.ts";
+import { present } from "../../domain/present.ts";
 import type { ModelRequest, ModelTool } from "../../ports/provider.ts";
 import { withMarks } from "./cache-marks.ts";
 import { callNames } from "./call-names.ts";
@@ -24,6 +25,7 @@ export function wireRequest(
   return {
     ...(caching === "key" && request.cache ? { prompt_cache_key: request.cache.key } : {}),
     ...options.settings,
+    ...named(request),
     ...checkedSettings(request, description),
     model: options.model,
     messages:
@@ -38,7 +40,12 @@ export function wireRequest(
   };
 }
 
-/** Plugins set them for one call. */
+/** What every model can be told, by the names that these servers have for it. */
+function named({ temperature, topP, reasoningEffort }: ModelRequest): JsonObject {
+  return present({ temperature, top_p: topP, reasoning_effort: reasoningEffort }) as JsonObject;
+}
+
+/** Runs and plugins set them for one call. */
 function checkedSettings({ settings }: ModelRequest, { provider, model }: ModelDescription): JsonObject {
   if (settings === undefined) return {};
   const problem = settingsProblem(settings);

@@ -46,6 +46,7 @@ export function pool(members: readonly (Model | PoolMember)[], options: PoolOpti
   return {
     description: describePool(seats.map(({ model }) => model.description)),
     health: () => seats.map(({ model, breaker }) => ({ ...namesOf(model), ...breaker.look() })),
+    problemsWith: (asked) => [...new Set(seats.flatMap(({ model }) => model.problemsWith?.(asked) ?? []))],
     async *call(request, signal) {
       const failures: Failure[] = [];
       for (const seat of rank(seats, request.thread)) {
