@@ -95,7 +95,6 @@ const surface = {
       "OutgoingRequest",
       "OutputView",
       "Overrides",
-      "Overrides",
       "Page",
       "PageOptions",
       "Part",
