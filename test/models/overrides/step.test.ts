@@ -134,7 +134,7 @@ const caps: readonly (readonly [string, object, Overrides, number | undefined])[
   ["only the run does", {}, { maxOutputTokens: 40 }, 40],
   ["the model gives less", {}, { maxOutputTokens: 40, model: "small" }, 30],
   ["the budget pays for more", { budget: { tokens: 9_000 } }, { maxOutputTokens: 40 }, 40],
-  ["the budget pays for less", { budget: { tokens: 600 } }, { maxOutputTokens: 400 }, Number.NaN],
+  ["the budget pays for less", { budget: { tokens: 600 } }, { maxOutputTokens: 5_000 }, Number.NaN],
   [
     "the budget pays, and the model gives less",
     { budget: { tokens: 9_000 } },
@@ -148,7 +148,7 @@ test.each(caps)("the longest answer where %s", async (...[, more, overrides, exp
   await using t = await testRuntime({ agents: [capped], settings: { providers } });
   await t.runtime.run(capped, "go", { overrides });
   const { maxOutputTokens: sent = 0 } = asked[0] ?? {};
-  if (Number.isNaN(expected)) expect(sent > 0 && sent < 400).toBe(true);
+  if (Number.isNaN(expected)) expect(sent > 0 && sent < 600).toBe(true);
   else expect(asked[0]?.maxOutputTokens).toBe(expected);
 });
 
@@ -169,4 +169,22 @@ test("what the model that is called cannot read is refused before the call", asy
   expect(result).toMatchObject({ outcome: "failed", error: { code: "model-refused" } });
   expect(asked).toEqual([]);
   expect(await t.runtime.run(clerk(), image)).toMatchObject({ outcome: "completed" });
+});
+
+test("what fits is by the window of the model that is called, whoever has named it", async () => {
+  const { providers, asked } = world({ small: { contextWindow: 900 } });
+  const [plain, switching] = [
+    clerk(),
+    clerk({ name: "other", plugins: [patching("one", inStep(1, { model: "small" }))] }),
+  ];
+  await using t = await testRuntime({ agents: [plain, switching], settings: { providers } });
+  const long = "word ".repeat(2_000);
+  const tooLarge = {
+    outcome: "failed",
+    error: { code: "model-context-overflow", message: expect.stringContaining("scripted/small") },
+  };
+  expect(await t.runtime.run(plain, long, { overrides: { model: "small" } })).toMatchObject(tooLarge);
+  expect(await t.runtime.run(switching, long)).toMatchObject(tooLarge);
+  expect(asked).toEqual([]);
+  expect(await t.runtime.run(plain, long)).toMatchObject({ outcome: "completed" });
 });
