@@ -27,7 +27,8 @@ export function modalityOf(part: Part): Modality {
 /** For people and models: never the bytes, nor an address, which may hold them. */
 export function describeFile(part: AnyFile): string {
   const name = part.type === "file" && part.name !== undefined ? ` ${part.name.slice(0, 200)}` : "";
-  const size = "content" in part ? `, ${part.content.bytes} bytes` : "";
+  const bytes = "content" in part ? part.content.bytes : bytesIn64(part.url);
+  const size = bytes === undefined ? "" : `, ${bytes} bytes`;
   return `${modalityOf(part)}${name} (${part.mediaType.slice(0, 200)}${size})`;
 }
 
@@ -48,6 +49,14 @@ export function dataUrl(mediaType: string, body: Uint8Array): string {
 export type DataUrlCheck =
   | { readonly ok: true; readonly body: Uint8Array }
   | { readonly ok: false; readonly problem: string };
+
+/** How many bytes an address holds in base64, without reading them. */
+export function bytesIn64(url: string): number | undefined {
+  const comma = url.indexOf(",");
+  if (!isDataUrl(url) || !/;\s*base64\s*$/i.test(url.slice(0, Math.max(0, comma)))) return undefined;
+  const padding = url.endsWith("==") ? 2 : Number(url.endsWith("="));
+  return Math.floor(((url.length - comma - 1 - padding) * 3) / 4);
+}
 
 export function isDataUrl(url: string): boolean {
   return /^data:/i.test(url);

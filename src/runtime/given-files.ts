@@ -5,7 +5,7 @@
  * K4 Content is put before the birth or post that cites it (K1). A cut in between leaves bytes that nobody cites.
  */
 import { isMediaType } from "../domain/content.ts";
-import { dataUrl, isDataUrl, readDataUrl } from "../domain/file-part.ts";
+import { bytesIn64, dataUrl, isDataUrl, readDataUrl } from "../domain/file-part.ts";
 import { isContentRef, type Part } from "../domain/message.ts";
 import type { NewContent } from "../ports/content-store.ts";
 import { type Desk, written } from "./desk.ts";
@@ -33,17 +33,10 @@ function sourceProblems({ url, body, content }: Readonly<Record<string, unknown>
 }
 
 function dataProblems(url: string, desk: Desk): readonly string[] {
-  const bytes = bytesOf64(url);
+  const bytes = bytesIn64(url) ?? 0; // before it is read: what is too large is not decoded to be told so
   if (bytes > desk.limits.contentBytes) return sizeProblems("url", bytes, desk);
   const read = readDataUrl(url);
   return read.ok ? sizeProblems("url", read.body.length, desk) : [`url cannot be read: ${read.problem}`];
-}
-
-/** Before it is read: what is too large is not decoded to be told so. */
-function bytesOf64(url: string): number {
-  if (!/^[^,]*;\s*base64\s*,/i.test(url.slice(0, 300))) return 0;
-  const padding = url.endsWith("==") ? 2 : Number(url.endsWith("="));
-  return Math.floor(((url.length - url.indexOf(",") - 1 - padding) * 3) / 4);
 }
 
 function sizeProblems(what: string, bytes: number, { limits }: Desk): readonly string[] {

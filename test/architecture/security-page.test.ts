@@ -8,6 +8,7 @@ const page = readFileSync(resolve(import.meta.dirname, "../../docs/explanation/s
 
 const words: Readonly<Record<Source, string>> = {
   user: "the message that starts a run",
+  file: "names and bytes of files that come with it",
   sent: "messages sent later",
   context: "the context of a start",
   model: "what the model says",

@@ -5,6 +5,7 @@ import {
   type Agent,
   agent,
   createRuntime,
+  type ModelRequest,
   memory,
   type RunId,
   type Runtime,
@@ -127,11 +128,17 @@ test("cancelling a run cancels its call", async () => {
   await expect.poll(() => count("work cancelled")).toBe(1);
 });
 
-test("a file that a server gives is content of the run, byte for byte", async () => {
+test("a file that a server gives is content of the run, byte for byte, and shown to a model that reads it", async () => {
   const { server } = await world("http-now");
   const calls = [{ tool: "w__picture", input: {} }];
   const tools = await server.connect();
-  const mine = agent({ name: "painter", model: scripted([{ calls }, "Done."]), instructions: "Paint.", tools });
+  const seen: unknown[] = [];
+  const last = ({ messages }: ModelRequest): string => {
+    seen.push(messages.at(-1)?.parts.at(-1));
+    return "Done.";
+  };
+  const model = scripted([{ calls }, last], { description: { accepts: ["text", "image"] } });
+  const mine = agent({ name: "painter", model, instructions: "Paint.", tools });
   await using runtime = await createRuntime({ agents: [mine] });
   const run = await runtime.start(mine, "Paint");
   expect(await run.output()).toBe("Done.");
@@ -140,4 +147,6 @@ test("a file that a server gives is content of the run, byte for byte", async ()
     mediaType: "image/png",
     text: "a picture",
   });
+  const url = `data:image/png;base64,${Buffer.from("a picture").toString("base64")}`;
+  expect(seen).toEqual([{ type: "image", mediaType: "image/png", url }]);
 });

@@ -41,11 +41,12 @@ describe.each(kinds)("%s", (kind) => {
 
     const failed = await call(toolOf(tools, "fail"), {});
     expect(failed).toMatchObject({ value: { isError: true }, say: "The tool reports an error: the disk is full" });
-    expect(await call(toolOf(tools, "picture"), {})).toMatchObject({
+    const picture = {
       mediaType: "image/png",
       body: new Uint8Array(Buffer.from("a picture")),
-      say: "(image image/png, 9 bytes, not shown)",
-    });
+      say: "(image image/png, 9 bytes)",
+    };
+    expect(await call(toolOf(tools, "picture"), {})).toMatchObject({ value: picture, say: [picture] });
     expect(await call(toolOf(tools, "roots"), {})).toMatchObject({ say: "file:///srv/files file:///srv/more" });
     expect(await server.resources()).toMatchObject([{ uri: "notes://today", mediaType: "text/plain" }]);
     expect(await server.readResource("notes://today")).toMatchObject({

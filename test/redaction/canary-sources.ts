@@ -4,6 +4,7 @@ import { inspect } from "node:util";
 /** Everything that somebody's words or values can come in by. */
 export const sources = [
   "user", // the message that starts a run
+  "file", // that comes with it: its name and its bytes
   "sent", // one that is sent later
   "context",
   "model",
@@ -42,6 +43,7 @@ export type Place = (typeof places)[number];
 /** Where each canary shows when nobody hides anything: every cell of the matrix, there and not there. */
 export const inTheOpen: Readonly<Record<Source, readonly Place[]>> = {
   user: ["traces", "events"],
+  file: ["events"],
   sent: ["traces", "events"],
   context: ["logs"], // by a tool that logs it
   model: ["traces", "events"],

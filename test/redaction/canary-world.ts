@@ -15,6 +15,11 @@ import { canary, type Place, written } from "./canary-sources.ts";
 import type { Key } from "./canary-tools.ts";
 
 /** As text; `content` and `store` are for those who may. */
+const given = [
+  { type: "text", text: canary("user") },
+  { type: "file", mediaType: "text/plain", name: canary("file"), url: `data:text/plain,${canary("file")}` },
+] as const;
+
 export interface Heard extends Readonly<Record<Place | "content" | "store", string>> {
   /** What the code of tools got when it asked for the key. */
   readonly used: readonly string[];
@@ -93,7 +98,7 @@ async function play(world: World): Promise<readonly RunId[]> {
   const started: Run<unknown>[] = [];
   for (const each of Object.values(agents)) {
     const options = each.context ? { context: { customer: canary("context") } } : {};
-    started.push(await runtime.start(each, canary("user"), options));
+    started.push(await runtime.start(each, each === agents.wired ? canary("user") : given, options));
   }
   for (const customer of [canary("schema"), canary("cause")]) {
     await thrownBy(world, () => runtime.start(agents.clerk, "Hi", { context: { customer } }));

@@ -21,7 +21,10 @@ function says(): Message {
       { type: "text", text: canary },
       { type: "reasoning", text: canary, metadata: { vendor: { signature: canary } } },
       { type: "image", mediaType: canary, url: canary },
-      { type: "file", mediaType: canary, url: canary, name: canary },
+      { type: "file", mediaType: canary, url: canary, name: canary, metadata: { [canary]: { mark: canary } } },
+      { type: "image", mediaType: canary, content },
+      { type: "file", mediaType: canary, content, name: canary },
+      { type: "tool-result", call, tool: "pay", result: { kind: "value", value: null, say: canary, shown } },
       { type: "tool-call", call, tool: "pay", input: { kind: "json", value: { to: canary } }, alias: canary },
       { type: "tool-call", call, tool: "pay", input: { kind: "text", text: canary, problem: canary } },
       { type: "tool-result", call, tool: "pay", result: { kind: "value", value: [canary], say: canary } },
@@ -30,6 +33,9 @@ function says(): Message {
     ],
   };
 }
+
+const content = { hash: canary, bytes: 7, mediaType: canary };
+const shown = [{ type: "image", mediaType: canary, content }] as const;
 
 const error = { code: "model-failed", message: canary };
 type Body<Type extends EventType> = Extract<EventBody, { readonly type: Type }>;

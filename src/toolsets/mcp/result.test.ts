@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { contentResult } from "../../domain/content.ts";
+import type { ToldResult } from "../../domain/tool.ts";
 import { type McpResult, readOutcome, readResult } from "./result.ts";
 
 const reading = { maxBytes: 4_096, clean: (text: string) => text.replaceAll("hidden-key", "[secret]") };
@@ -75,21 +76,60 @@ test("secrets are taken out, also of keys and of what is structured", () => {
   expect(text).not.toContain("hidden-key");
 });
 
-test("an answer that is one file is content; any other is not", () => {
-  const image = { type: "image", data: "AAECAw==", mimeType: "image/png" };
-  const file = contentResult(readOutcome({ content: [image] }, reading));
+const image = { type: "image", data: "AAECAw==", mimeType: "image/png" };
+const hash = "054edec1d0211f624fed0cbca9d4f9400b0e491c43742af2c5b0abebf0c990d8";
+
+test("an answer that is one file is content, and shown", () => {
+  const outcome = readOutcome({ content: [image] }, reading) as ToldResult<unknown>;
+  const file = contentResult(outcome.value);
   expect([...((file?.body as Uint8Array) ?? [])]).toEqual([0, 1, 2, 3]);
-  expect(file).toMatchObject({ mediaType: "image/png", say: "(image image/png, 4 bytes, not shown)" });
+  expect(file).toMatchObject({ mediaType: "image/png", say: "(image image/png, 4 bytes)" });
+  expect(outcome.say).toEqual([file]);
   const blob = { type: "resource", resource: { uri: "a://b", blob: "AAAA", mimeType: "not a type" } };
-  expect(readOutcome({ content: [blob] }, reading)).toMatchObject({ mediaType: "application/octet-stream" });
-  for (const answer of [
-    { content: [image, image] },
-    { content: [image], isError: true },
-    { content: [image], structuredContent: {} },
-    { content: [{ type: "text", text: "x" }] },
-    { content: [] },
-  ])
-    expect(contentResult(readOutcome(answer, reading))).toBeUndefined();
+  expect(readOutcome({ content: [blob] }, reading)).toMatchObject({ value: { mediaType: "application/octet-stream" } });
+});
+
+test("files among other parts are content of the result, and shown in their places", () => {
+  const blob = { type: "resource", resource: { uri: "a://b", blob: "AAAA", mimeType: "application/pdf" } };
+  const { value, say } = readOutcome(
+    { content: [{ type: "text", text: "Look:" }, image, blob], isError: true },
+    reading,
+  ) as ToldResult<McpResult>;
+  expect(value).toEqual({
+    content: [
+      { type: "text", text: "Look:" },
+      { type: "image", mediaType: "image/png", content: { hash, bytes: 4, mediaType: "image/png" } },
+      {
+        type: "resource",
+        uri: "a://b",
+        mediaType: "application/pdf",
+        content: { hash: expect.any(String), bytes: 3, mediaType: "application/pdf" },
+      },
+    ],
+    isError: true,
+  });
+  expect(say).toMatchObject([
+    "The tool reports an error: Look:",
+    { mediaType: "image/png", say: "(image image/png, 4 bytes)" },
+    { mediaType: "application/pdf", say: "(resource a://b, 3 bytes)" },
+  ]);
+});
+
+test("more files than an answer may have are left out, and the rest of it stays", () => {
+  const large = { type: "image", data: "A".repeat(12_000_000), mimeType: "image/png" };
+  const { value, say } = readOutcome(
+    { content: [large, large, { type: "text", text: "Done" }] },
+    reading,
+  ) as ToldResult<McpResult>;
+  expect(value.content.map(({ type }) => type)).toEqual(["image", "left-out", "text"]);
+  expect((say as readonly unknown[]).slice(1)).toEqual(["(left out: image, 9000000 bytes)", "Done"]);
+});
+
+test("an answer without bytes is words", () => {
+  for (const content of [[{ type: "text", text: "x" }], [], [{ type: "text", text: "x" }, { type: "image" }]]) {
+    const outcome = readOutcome({ content }, reading) as ToldResult<unknown>;
+    expect(typeof outcome.say).toBe("string");
+  }
 });
 
 test("nothing at all is an empty result", () => {

@@ -1,20 +1,27 @@
 /**
  * What a server answered, as a tool's result: data for the program, words for the model.
  *
- * An answer that is one file (an image, a sound, a blob) is kept as content. In any other answer bytes lie in the result
- * itself, in base64, as long as they fit; the model is told that they are there.
+ * Files (images, sounds, blobs) that a tool of a run gives are kept as content, and shown to a model that says it reads such.
  */
-import { asContent, type ContentResult } from "../../domain/content.ts";
+import type { ContentResult } from "../../domain/content.ts";
 import { type JsonValue, toJson, valueLimits } from "../../domain/json.ts";
+import type { ContentRef } from "../../domain/message.ts";
 import { type ToldResult, tellModel } from "../../domain/tool.ts";
+import { type Filing, fileOf, openFiling } from "./files.ts";
 
 export type McpPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image" | "audio"; readonly mediaType: string; readonly base64: string }
   | { readonly type: "resource"; readonly uri: string; readonly mediaType?: string; readonly text: string }
   | { readonly type: "resource"; readonly uri: string; readonly mediaType?: string; readonly base64: string }
+  | Filed
   | { readonly type: "link"; readonly uri: string; readonly name: string }
   | { readonly type: "left-out"; readonly what: string; readonly bytes: number };
+
+/** A file that is kept as content. */
+type Filed =
+  | { readonly type: "image" | "audio"; readonly mediaType: string; readonly content: ContentRef }
+  | { readonly type: "resource"; readonly uri: string; readonly mediaType?: string; readonly content: ContentRef };
 
 export interface McpResult {
   readonly content: readonly McpPart[];
@@ -25,7 +32,7 @@ export interface McpResult {
 }
 
 /** What a tool gives back of an answer. */
-export type McpOutcome = ToldResult<McpResult> | ContentResult;
+export type McpOutcome = ToldResult<McpResult | ContentResult> | ContentResult;
 
 export interface Reading {
   readonly maxBytes: number;
@@ -35,36 +42,60 @@ export interface Reading {
 
 const mostParts = 200;
 
+/** For a program that asks by itself: bytes are in the result, in base64, as long as they fit. */
 export function readResult(answer: unknown, reading: Reading): ToldResult<McpResult> {
+  const result = read(answer, reading, (part) => part);
+  return tellModel(result, told(result, partWords).join("\n"));
+}
+
+/** For a call of a model: bytes are content. An answer that is one file is that file. */
+export function readOutcome(answer: unknown, reading: Reading): McpOutcome {
+  const only = onlyFile(answer, reading);
+  if (only) {
+    const file = fileOf(only.base64, only.mediaType, fileWords(only));
+    return file.body.length === 0 ? file : tellModel(file, [file]);
+  }
+  const filing = openFiling();
+  const result = read(answer, reading, (part) => filed(part, filing));
+  const said = told(result, (part) => ("content" in part ? filing.of(part.content) : undefined) ?? partWords(part));
+  return tellModel(result, said.every((each) => typeof each === "string") ? said.join("\n") : said);
+}
+
+function read(answer: unknown, reading: Reading, keep: (part: McpPart) => McpPart): McpResult {
   const { content, structuredContent, isError } = (answer ?? {}) as Record<string, unknown>;
   const room = { left: reading.maxBytes };
   const structured: Partial<Structured> =
     structuredContent === undefined ? {} : readStructured(structuredContent, reading, room);
   const given: readonly unknown[] = Array.isArray(content) ? content : [];
-  const parts = given.slice(0, mostParts).map((part) => readPart(part, reading.clean));
+  const parts = given.slice(0, mostParts).map((part) => keep(readPart(part, reading.clean)));
   const more = given.length - parts.length;
   const kept = parts.map((part) => within(part, room));
   const left: readonly McpPart[] = [
     ...(structured.leftOut ? [structured.leftOut] : []),
     ...(more > 0 ? [{ type: "left-out" as const, what: `${more} more parts`, bytes: 0 }] : []),
   ];
-  const result: McpResult = {
+  return {
     content: [...kept, ...left],
     ...(structured.value !== undefined ? { structured: structured.value } : {}),
     ...(isError === true ? { isError: true } : {}),
   };
-  return tellModel(result, words(result));
 }
 
-/** The same, unless the answer is one file. */
-export function readOutcome(answer: unknown, reading: Reading): McpOutcome {
+type WithBytes = Extract<McpPart, { base64: string }>;
+
+function onlyFile(answer: unknown, { clean }: Reading): WithBytes | undefined {
   const { content, structuredContent, isError } = (answer ?? {}) as Record<string, unknown>;
   const isFile = Array.isArray(content) && content.length === 1 && structuredContent === undefined && isError !== true;
-  const part = isFile ? readPart(content[0], reading.clean) : undefined;
-  if (!part || !("base64" in part)) return readResult(answer, reading);
-  const known = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/.test(part.mediaType ?? "");
-  const mediaType = known && part.mediaType ? part.mediaType : "application/octet-stream";
-  return asContent(new Uint8Array(Buffer.from(part.base64, "base64")), { mediaType, say: partWords(part) });
+  const part = isFile ? readPart(content[0], clean) : undefined;
+  return part && "base64" in part ? part : undefined;
+}
+
+function filed(part: McpPart, filing: Filing): McpPart {
+  if (!("base64" in part) || byteLength(part.base64) === 0) return part;
+  const { base64, ...rest } = part;
+  const content = filing.keep(base64, part.mediaType, fileWords(part));
+  if (content) return { ...rest, content } as McpPart;
+  return { type: "left-out", what: nameOf(part), bytes: byteLength(base64) };
 }
 
 /** The contents of a resource, as an answer with these parts. */
@@ -136,23 +167,34 @@ function within(part: McpPart, room: Room): McpPart {
   const fits = Math.max(0, room.left - 400);
   room.left = 0;
   const whole = "text" in part ? part.text : undefined;
-  const what = part.type === "resource" ? `resource ${part.uri.slice(0, 200)}` : part.type;
+  const what = nameOf(part);
   if (whole === undefined || fits === 0) return { type: "left-out", what, bytes };
   // A character may take up to six bytes of JSON.
   const cut = whole.slice(0, Math.floor(fits / 6)).toWellFormed();
   return { type: "text", text: `${cut}… (the rest of ${bytes} bytes is left out: the result is too large)` };
 }
 
+function nameOf(part: McpPart): string {
+  return part.type === "resource" ? `resource ${part.uri.slice(0, 200)}` : part.type;
+}
+
 function sizeOf(part: McpPart): number {
   return Buffer.byteLength(JSON.stringify(part)) + 1;
 }
 
-function words({ content, structured, isError }: McpResult): string {
-  const said = content.map(partWords);
+function told<Said>(
+  { content, structured, isError }: McpResult,
+  say: (part: McpPart) => Said,
+): readonly (Said | string)[] {
   const isSaid = content.some((part) => part.type === "text");
-  if (structured !== undefined && !isSaid) said.unshift(JSON.stringify(structured));
-  const all = said.join("\n");
-  return isError ? `The tool reports an error: ${all}` : all;
+  const said: readonly (Said | string)[] = [
+    ...(structured !== undefined && !isSaid ? [JSON.stringify(structured)] : []),
+    ...content.map(say),
+  ];
+  if (!isError) return said;
+  const [first = "", ...rest] = said;
+  const failed = "The tool reports an error:";
+  return typeof first === "string" ? [`${failed} ${first}`, ...rest] : [failed, ...said];
 }
 
 function partWords(part: McpPart): string {
@@ -161,11 +203,9 @@ function partWords(part: McpPart): string {
       return part.text;
     case "image":
     case "audio":
-      return `(${part.type} ${part.mediaType}, ${byteLength(part.base64)} bytes, not shown)`;
+      return fileWords(part, ", not shown");
     case "resource":
-      return "text" in part
-        ? `(resource ${part.uri})\n${part.text}`
-        : `(resource ${part.uri}, ${byteLength(part.base64)} bytes, not shown)`;
+      return "text" in part ? `(resource ${part.uri})\n${part.text}` : fileWords(part, ", not shown");
     case "link":
       return `(resource ${part.name} at ${part.uri})`;
     case "left-out":
@@ -173,6 +213,12 @@ function partWords(part: McpPart): string {
     default:
       return part satisfies never;
   }
+}
+
+function fileWords(part: WithBytes | Filed, more = ""): string {
+  const bytes = "base64" in part ? byteLength(part.base64) : part.content.bytes;
+  const what = part.type === "resource" ? `resource ${part.uri}` : `${part.type} ${part.mediaType}`;
+  return `(${what}, ${bytes} bytes${more})`;
 }
 
 function byteLength(base64: string): number {
