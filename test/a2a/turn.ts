@@ -1,4 +1,5 @@
 /** Turns as the engine makes them. */
+import { agent } from "holdfast";
 import { type A2aEndpoint, a2a } from "holdfast/a2a";
 import type { RemoteTask } from "../../src/domain/backend/result.ts";
 import type { MessageId, RunId, ThreadId } from "../../src/domain/ids.ts";
@@ -52,4 +53,9 @@ export function reply(to: Asked, text: string, answers: "input" | "auth" = "inpu
   const [task] = to.tasks;
   if (task === undefined) throw new Error("there is no task to continue");
   return turn(text, { context: to.context, task, answers });
+}
+
+/** An agent of ours whose runs execute there. */
+export function farAgent(url: string, more: Partial<A2aEndpoint> = {}): ReturnType<typeof agent> {
+  return agent({ name: "far", backend: a2a(endpointAt(url, more)) });
 }

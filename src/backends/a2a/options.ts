@@ -16,6 +16,14 @@ export interface A2aOptions {
   readonly maxBytes?: number;
 }
 
+export const optionNames = [
+  "hosts",
+  "privateRanges",
+  "pollInterval",
+  "maxBytes",
+] as const satisfies readonly (keyof A2aOptions)[];
+export const defaults = { pollInterval: 1_000, maxBytes: 1024 * 1024 } as const;
+
 /** What `a2a(…)` takes. */
 export interface A2aEndpoint extends Omit<EndpointOptions, "backend" | "options" | "auth"> {
   readonly auth?: A2aAuth;
@@ -45,7 +53,7 @@ const mostPollMs = 60 * 60_000;
 
 export function readSettings(endpoint: RemoteEndpoint): A2aSettings {
   const options = endpoint.options as A2aOptions;
-  const problems = new Problems(options, ["hosts", "privateRanges", "pollInterval", "maxBytes"]);
+  const problems = new Problems(options, optionNames);
   problems.integer("pollInterval", 1, mostPollMs);
   problems.integer("maxBytes", 1, mostBytes);
   const card = cardAddress(endpoint);
@@ -70,8 +78,8 @@ export function readSettings(endpoint: RemoteEndpoint): A2aSettings {
     auth,
     authType: endpoint.auth?.type as A2aAuth["type"] | undefined,
     timeoutMs: endpoint.timeoutMs,
-    pollMs: options.pollInterval ?? 1_000,
-    maxBytes: options.maxBytes ?? 1024 * 1024,
+    pollMs: options.pollInterval ?? defaults.pollInterval,
+    maxBytes: options.maxBytes ?? defaults.maxBytes,
   };
 }
 
