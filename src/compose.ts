@@ -151,6 +151,7 @@ export function composeWorker(
     counts,
     limits,
     startMarginMs: Math.ceil(leaseMs / 6),
+    nudgeOutbox: () => relay?.nudge(),
     bind: createBinder(directory, { schemaOf: jsonSchema, findRoute, backendOf: backendMaker(settings.backends) }),
   };
   const backend = createInProcessBackend(engine);
@@ -167,7 +168,8 @@ export function composeWorker(
   const mayTake = async ({ agent, run, prompt }: TicketRecord, of: Scope): Promise<boolean> =>
     prompt === missingAgent(agent) || (settings.resolver === undefined && (await canTake({ scope: of, run }, engine)));
   const chores: { close(): Promise<void> }[] = [];
-  if (dispatcher) chores.push(dispatcher, createOutboxRelay({ ...worker, scopes: claiming.scopes }));
+  const relay = dispatcher && createOutboxRelay({ ...worker, scopes: claiming.scopes });
+  if (dispatcher && relay) chores.push(dispatcher, relay);
   const { sinks = {} } = settings;
   if (dispatcher) chores.push(createSinkRelay({ ...worker, scopes: claiming.scopes, sinks, redactor }));
   if (dispatcher && !settings.isUnattended)

@@ -1,5 +1,6 @@
 /** createRuntime: a front desk, and a worker for the agents that it is given. */
 import { composeRuntime, openPorts, redactingSetup } from "./compose.ts";
+import { withLent } from "./domain/lend-agent.ts";
 import { checkRuntimeOptions, type RuntimeOptions } from "./options.ts";
 import { bindAgent } from "./runtime/bind-agent.ts";
 import type { Runtime } from "./runtime/runtime.ts";
@@ -7,6 +8,6 @@ import type { Runtime } from "./runtime/runtime.ts";
 export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
   return redactingSetup(options ?? {}, async () => {
     const agents = checkRuntimeOptions(options);
-    return composeRuntime(await openPorts(options), agents.map(bindAgent), options);
+    return composeRuntime(await openPorts(options), withLent(agents).map(bindAgent), options);
   });
 }

@@ -1,5 +1,6 @@
 /** createWorker: a process that only works. Runs are started, watched and answered through a runtime elsewhere. */
 import { composeWorker, openPorts, redactingSetup } from "./compose.ts";
+import { withLent } from "./domain/lend-agent.ts";
 import { checkWorkerOptions, type WorkerOptions } from "./options.ts";
 import { bindAgent } from "./runtime/bind-agent.ts";
 import { type RuntimeMetrics, readMetrics } from "./runtime/metrics.ts";
@@ -16,7 +17,7 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
     const checked = checkWorkerOptions(options);
     return { agents: checked, ports: await openPorts(options) };
   });
-  const worker = composeWorker(ports, agents.map(bindAgent), options);
+  const worker = composeWorker(ports, withLent(agents).map(bindAgent), options);
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => {
     closed ??= worker.close();

@@ -4,12 +4,13 @@ export { fileContent } from "./content/files.ts";
 export { createRuntime } from "./create-runtime.ts";
 export { createWorker, type Worker } from "./create-worker.ts";
 export type { RetentionPolicy } from "./dispatchers/retention.ts";
-export type { Agent } from "./domain/agent.ts";
+export type { Agent, Delegate } from "./domain/agent.ts";
 export type { AiSdkModel } from "./domain/ai-sdk-model.ts";
 export type { ApprovalTerms, Audience } from "./domain/approval.ts";
 export type { Command, ContextMessage, PolicyRef } from "./domain/command.ts";
 export { asContent, type ContentOptions } from "./domain/content.ts";
 export type { DeclaredManifest, Manifest } from "./domain/declared-manifest.ts";
+export { type DelegateOptions, delegate } from "./domain/delegate.ts";
 export type { Delta, MessagePartial, MessageRetracted } from "./domain/delta.ts";
 export type { Detector } from "./domain/detectors.ts";
 export type { FinishReason } from "./domain/entry.ts";
@@ -52,12 +53,12 @@ export {
 export { type Policy, type PolicyOptions, policy } from "./domain/policy.ts";
 export type { RedactOptions } from "./domain/redaction.ts";
 export type { AgentBackend, RemoteAgentOptions } from "./domain/remote-agent.ts";
-export type { Outcome, Usage } from "./domain/run.ts";
+export type { Outcome, StoppedRun, Usage } from "./domain/run.ts";
 export type { RunView } from "./domain/run-view.ts";
 export { Secret, secret } from "./domain/secret.ts";
 export type { SinkMessage, SinkOutcome } from "./domain/sink-message.ts";
 export { type MergedKey, type StateKey, type StateKeyOptions, stateKey } from "./domain/state-key.ts";
-export type { Decision, TicketKind } from "./domain/ticket.ts";
+export type { Decision, PathStep, TicketKind } from "./domain/ticket.ts";
 export {
   type EffectClass,
   type Reconciled,

@@ -4,11 +4,13 @@ import { aiSdkProblem, looksLikeAiSdk } from "./ai-sdk-model.ts";
 import { isReserved, reservedName } from "./answer-tool.ts";
 import type { DeclaredBackend } from "./backend/endpoint.ts";
 import type { Adaptation } from "./backend/negotiate.ts";
+import { type BudgetOptions, defaultSteps, readBudget } from "./budget.ts";
+import { checkDelegates } from "./check-delegates.ts";
 import { type AgentHistory, type HistoryOptions, readHistory } from "./history.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import { jsonSchemaOf } from "./json-schema.ts";
 import type { DescribedModel } from "./model.ts";
-import { isRouted, readRoute } from "./model-route.ts";
+import { readRoute } from "./model-route.ts";
 import { type AgentOutput, type OutputMode, readOutput } from "./output.ts";
 import type { ConfiguredPlugin } from "./plugin.ts";
 import { asPlugin, isPolicy, type Policy } from "./policy.ts";
@@ -33,7 +35,11 @@ export interface Agent<Output = string, Context = unknown> {
   /** Whose models are meant where only a name is said: as its route says it, else as its model does. */
   readonly provider: string;
   readonly instructions: Instructions;
+  /** Its own, those of its plugins and those of its delegates. */
   readonly tools: readonly Tool[];
+  readonly delegates: readonly Delegate[];
+  /** Of a delegate as its parent lends it: the delegations above it, the first first. */
+  readonly under?: readonly string[];
   readonly context?: StandardSchema;
   readonly contextSchema?: JsonObject;
   readonly output?: AgentOutput;
@@ -53,16 +59,22 @@ export interface Agent<Output = string, Context = unknown> {
   readonly "~types"?: { readonly output: Output; readonly context: Context };
 }
 
-/** What a run may use up; the step that would go beyond it is not begun. */
-export interface BudgetOptions {
-  /** Model calls, 50 unless said. */
-  readonly steps?: number;
-  /** Milliseconds from start to end, waiting included. */
-  readonly wallTime?: number;
-  /** Input and output tokens together. */
-  readonly tokens?: number;
-  /** Money by the model's prices. */
-  readonly usd?: number;
+/** An agent that another one gives work to; made by delegate(). */
+export interface Delegate<Input = unknown, Output = unknown> {
+  /** As the model sees it. */
+  readonly tool: Tool<Input, Output>;
+  readonly agent: Agent<unknown>;
+  readonly grant: DelegateGrant;
+}
+
+/** What of itself a parent lends. */
+export interface DelegateGrant {
+  /** The most that one run of it may use up, besides what the agent's own budget and what is left of the parent's say. */
+  readonly budget: Partial<RunBudget>;
+  /** Its tools are those that change nothing. */
+  readonly readOnly: boolean;
+  /** Its journal and thread are dropped once its parent has its result. */
+  readonly ephemeral: boolean;
 }
 
 export interface AgentOptions<
@@ -82,6 +94,8 @@ export interface AgentOptions<
   readonly model: DescribedModel | string;
   readonly instructions: string | ((context: OutputOf<ContextSchema>) => string);
   readonly tools?: readonly Tool[];
+  /** Agents that it gives work to, each as a tool: a call of it is a run of its own. */
+  readonly delegates?: readonly Delegate[];
   /** Schema of what start(…, { context }) must bring; durable, given to instructions and tools. */
   readonly context?: ContextSchema;
   /** Schema of the final answer, which is text unless said. */
@@ -113,6 +127,7 @@ const optionNames = [
   "model",
   "instructions",
   "tools",
+  "delegates",
   "context",
   "output",
   "outputMode",
@@ -124,10 +139,6 @@ const optionNames = [
   "budget",
   "sinks",
 ];
-const defaultSteps = 50;
-const maxSteps = 1_000_000;
-const maxUsd = 1_000_000;
-const maxWallTimeMs = 366 * 24 * 60 * 60_000;
 
 export function agent<
   ContextSchema extends StandardSchema = StandardSchema,
@@ -163,7 +174,8 @@ export function agent<
     problems,
   );
   checkTools(tools, problems);
-  const budget = checkBudget(options?.budget, model, problems);
+  const budget = { steps: defaultSteps, ...readBudget(options?.budget, model, problems) };
+  const delegates = checkDelegates<Delegate>(options?.delegates, { tools, budget }, problems);
   const sinks = checkSinks(options?.sinks, problems);
   problems.refuse("invalid-agent", `Agent ${shown(options?.name)} cannot be defined`);
   const { name, context, version = "1", onUpgrade = "pinned" } = options;
@@ -178,7 +190,8 @@ export function agent<
       ? { withModel: (found) => ({ ...agent({ ...options, model: found }), provider }) }
       : {}),
     instructions: options.instructions as Instructions,
-    tools: tools as readonly Tool[],
+    tools: [...(tools as readonly Tool[]), ...delegates.map((each) => each.tool)],
+    delegates,
     plugins,
     stateKeys,
     ...(context && contextSchema ? { context, contextSchema } : {}),
@@ -221,45 +234,6 @@ function checkTools(tools: unknown, problems: Problems): void {
     else if (names.has(name)) problems.add(`tools[${index}]: the name ${name} is used twice`);
     else names.add(name);
   }
-}
-
-function checkBudget(budget: unknown, model: DescribedModel | undefined, problems: Problems): RunBudget {
-  if (budget === undefined) return { steps: defaultSteps };
-  const inner = new Problems(budget, ["steps", "wallTime", "tokens", "usd"]);
-  inner.integer("steps", 1, maxSteps);
-  inner.integer("wallTime", 1, maxWallTimeMs);
-  inner.integer("tokens", 1, Number.MAX_SAFE_INTEGER);
-  inner.optional("usd", isMoney, `must be a number of dollars from 0.000001 to ${maxUsd}`);
-  const { steps = defaultSteps, wallTime, tokens, usd } = (budget ?? {}) as BudgetOptions;
-  const isKnown = model === undefined || !isRouted(model); // else its prices are looked at when it is found
-  if (usd !== undefined && isKnown && !hasPrices(model)) inner.add(`usd: ${withoutPrices(model)}`);
-  problems.include("budget", inner);
-  return {
-    steps,
-    ...(wallTime === undefined ? {} : { wallTimeMs: wallTime }),
-    ...(tokens === undefined ? {} : { tokens }),
-    ...(usd === undefined ? {} : { microUsd: Math.round(usd * 1_000_000) }),
-  };
-}
-
-function isMoney(usd: unknown): boolean {
-  return typeof usd === "number" && usd >= 0.000_001 && usd <= maxUsd;
-}
-
-function hasPrices(model: DescribedModel | undefined): boolean {
-  const { inputPerMillion, outputPerMillion } = model?.description?.prices ?? {};
-  return [inputPerMillion, outputPerMillion].every((price) => Number.isFinite(price) && Number(price) >= 0);
-}
-
-/** Which one, and what to write where. */
-function withoutPrices(model: DescribedModel | undefined): string {
-  const { provider, model: name } = model?.description ?? {};
-  const which = typeof name === "string" ? ` ${shown(`${String(provider)}/${name}`)}` : "";
-  return (
-    `the model${which} has no prices, so nobody could count; say what it costs in dollars per million tokens, ` +
-    "prices: { inputPerMillion: 3, outputPerMillion: 15 } in its description or in fromAiSdk(model, { … }), " +
-    "or bound the run by steps or tokens"
-  );
 }
 
 /** Sorted: their order means nothing. */

@@ -2,14 +2,14 @@
 
 import { blocked, noteDecision, stopWith } from "./apply-plugins.ts";
 import { decideRemote, isRemoteTicket, noteRemoteTicket } from "./apply-remote.ts";
-import { type EffectEntry, nextEffect, stepOf } from "./apply-step.ts";
+import { type EffectEntry, keepChildBooks, nextEffect, stepOf } from "./apply-step.ts";
 import type { CallGated, Entry, EntryStamp, Settled, TicketDecided, TicketOpened, Verdict } from "./entry.ts";
 import { HoldfastError } from "./errors.ts";
 import type { CallId } from "./ids.ts";
 import type { JsonValue } from "./json.ts";
 import type { CallErrorCode, CallInput, CallResult, ToolCallPart } from "./message.ts";
 import type { CallState, RunState } from "./run-state.ts";
-import { type Decision, type DecisionKind, type TicketRecord, verbsOf } from "./ticket.ts";
+import { type ChildEnded, type Decision, type DecisionKind, type TicketRecord, verbsOf } from "./ticket.ts";
 
 export function openCalls(parts: readonly ToolCallPart[]): readonly CallState[] {
   return parts.map((part, index) => ({
@@ -78,15 +78,16 @@ export function applyCallEffect(state: RunState, entry: EffectEntry): RunState {
   if (!call) throw new HoldfastError("illegal-transition", `Effect ${entry.effect} belongs to no open call`);
   if (entry.type === "effect-intended" && call.status !== "ready") throw wrongCall(call, "intended");
   const effect = nextEffect(call.effect?.id === entry.effect ? call.effect : undefined, entry);
+  const books = effect.child ? keepChildBooks(state, entry) : state;
   if (entry.type === "effect-intended") {
-    return withCall(state, call.id, ({ reasked: _reasked, again: _again, ...each }) => ({
+    return withCall(books, call.id, ({ reasked: _reasked, again: _again, ...each }) => ({
       ...each,
       effect,
       status: "running",
     }));
   }
   const answered = entry.answered ? { result: entry.answered } : {};
-  const moved = withCall(state, call.id, (each) => ({ ...each, effect, ...afterAttempt(entry.result), ...answered }));
+  const moved = withCall(books, call.id, (each) => ({ ...each, effect, ...afterAttempt(entry.result), ...answered }));
   return entry.result.kind === "unknown" ? { ...moved, unknowns: [...state.unknowns, unknownOf(call)] } : moved;
 }
 
@@ -126,6 +127,7 @@ export function applyOpened(state: RunState, entry: EntryStamp & TicketOpened): 
     if (ticket.plugin === undefined) throw new HoldfastError("illegal-transition", `Ticket ${ticket.id} names no call`);
     return { ...opened, plugins: { ...state.plugins, opened: state.plugins.opened + 1 } };
   }
+  if (ticket.kind === "child") return opened;
   return withCall(opened, ticket.call.id, (call) =>
     ticket.kind === "unknown-outcome"
       ? { ...call, unknownTickets: call.unknownTickets + 1 }
@@ -147,8 +149,45 @@ export function applyDecision(state: RunState, entry: EntryStamp & TicketDecided
   }
   if (isRemoteTicket(ticket)) return decideRemote(rest, ticket, entry);
   if (!ticket.call) return withoutPause(rest, ticket);
+  if (entry.decision.kind === "child-ended") return childEnded(rest, ticket.call.id, entry.decision);
   const decided = withCall(rest, ticket.call.id, (call) => decideCall(call, ticket, entry));
   return ticket.kind === "unknown-outcome" ? knownAgain(decided, ticket.call.id) : decided;
+}
+
+/** Its result is known; the effect is settled, and what was held for it given back, by the run itself. */
+function childEnded(state: RunState, id: CallId, ended: ChildEnded): RunState {
+  const known = withCall(state, id, (call) => ({ ...call, ended, result: resultOfChild(ended) }));
+  if (!state.stopping?.some(({ run }) => run === ended.run)) return known;
+  const how = ended.outcome.kind === "cancelled" ? ("stopped" as const) : ("finished-first" as const);
+  const stopping = state.stopping.map((each) => (each.run === ended.run ? { ...each, how } : each));
+  return { ...known, stopping: [...stopping, ...(ended.descendants ?? [])] };
+}
+
+function resultOfChild({ agent, outcome, output = null }: ChildEnded): CallResult {
+  switch (outcome.kind) {
+    case "completed":
+      return { kind: "value", value: output };
+    case "stopped":
+      return childFailed(agent, `was stopped (${outcome.code})${said(outcome.detail)}`);
+    case "blocked":
+      return childFailed(agent, `was blocked${said(outcome.reason)}`);
+    case "cancelled":
+      return childFailed(agent, `was cancelled${said(outcome.reason)}`);
+    case "failed":
+      return childFailed(agent, `failed${said(outcome.error.message)}`);
+    case "timed-out":
+      return childFailed(agent, "ran out of time");
+    default:
+      return outcome satisfies never;
+  }
+}
+
+function childFailed(agent: string, what: string): CallResult {
+  return errorResult("delegate-failed", `${agent} ${what}`);
+}
+
+function said(words: string | undefined): string {
+  return words === undefined ? "" : `: ${words}`;
 }
 
 function endsRun(decision: Decision): boolean {
@@ -159,6 +198,7 @@ function endsRun(decision: Decision): boolean {
 function takes(ticket: TicketRecord, kind: DecisionKind): boolean {
   if (kind === "closed") return true;
   if (kind === "expired") return ticket.answerBy !== undefined;
+  if (kind === "child-ended") return ticket.kind === "child";
   return kind === "elapsed" ? ticket.kind === "timer" : verbsOf(ticket).includes(kind);
 }
 
@@ -200,6 +240,7 @@ function decideCall(call: CallState, ticket: TicketRecord, entry: Entry & Ticket
     case "release":
     case "elapsed":
     case "cancel-run":
+    case "child-ended":
       throw new HoldfastError("illegal-transition", `Ticket ${ticket.id} does not take ${decision.kind}`);
     default:
       return decision satisfies never;
@@ -226,6 +267,12 @@ export function reconsider({ step, tickets }: RunState, changed: readonly string
 }
 
 function closedResult(ticket: TicketRecord): CallResult {
+  if (ticket.kind === "child") {
+    return errorResult(
+      "aborted",
+      `The run ended; ${ticket.child?.agent ?? "its delegate"} was asked to end and had not`,
+    );
+  }
   return ticket.kind === "unknown-outcome"
     ? errorResult("outcome-unknown", "The run ended before anyone said whether this call took effect")
     : errorResult("not-run", "The run ended before this call was decided");

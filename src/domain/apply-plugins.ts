@@ -58,6 +58,7 @@ export function stopWith(state: RunState, stop: NonNullable<PluginState["stop"]>
 /** What a person said is kept until on-decision has seen it; the engine's own answers are nobody's news. */
 export function noteDecision(state: RunState, ticket: TicketRecord, entry: EntryStamp & TicketDecided): RunState {
   if (entry.by === engine && entry.decision.kind !== "expired") return state;
+  if (entry.decision.kind === "child-ended") return state; // which nobody has said
   const { id, kind, prompt, plugin, name, openedAt, call } = ticket;
   const { decision, by, at } = entry;
   const about = call ? { call: call.id, tool: call.tool, input: call.input } : {};

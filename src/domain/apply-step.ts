@@ -1,5 +1,5 @@
 /** The part of `apply` that moves a step and the attempts of its effects. */
-import type { Entry, EntryBody, Settled } from "./entry.ts";
+import type { ChildIntent, Entry, EntryBody, Settled } from "./entry.ts";
 import { HoldfastError } from "./errors.ts";
 import { modelEffectId } from "./ids.ts";
 import { type Amount, emptyLedger, hold, isMetered, nothing, settle } from "./ledger.ts";
@@ -28,13 +28,14 @@ export function stepOf(state: RunState, entry: EntryBody): StepState {
 export function nextEffect(effect: EffectState | undefined, entry: EffectEntry): EffectState {
   if (entry.type === "effect-intended") {
     if (effect?.open) throw new HoldfastError("illegal-transition", `Effect ${entry.effect} is already in flight`);
-    const { attempt, key, startBy, timeoutMs, epoch } = entry;
+    const { attempt, key, startBy, timeoutMs, epoch, child } = entry;
     return {
       id: entry.effect,
       attempt,
       failures: effect?.failures ?? 0,
       ...(effect?.kept ? { kept: effect.kept } : {}),
       open: { attempt, key, startBy, timeoutMs, epoch },
+      ...(child ? { child: childFacts(child) } : {}),
     };
   }
   if (effect?.open?.attempt !== entry.attempt) {
@@ -43,7 +44,12 @@ export function nextEffect(effect: EffectState | undefined, entry: EffectEntry):
   const failures = effect.failures + (entry.result.kind === "failed" ? 1 : 0);
   const kept = (entry.result.kind === "failed" && entry.result.kept) || effect.kept;
   const last = withoutKept(entry.result);
-  return { id: effect.id, attempt: effect.attempt, failures, last, ...(kept ? { kept } : {}) };
+  const more = { ...(kept ? { kept } : {}), ...(effect.child ? { child: effect.child } : {}) };
+  return { id: effect.id, attempt: effect.attempt, failures, last, ...more };
+}
+
+function childFacts({ run, thread, agent, ephemeral }: ChildIntent): NonNullable<EffectState["child"]> {
+  return { run, thread, agent, ...(ephemeral ? { ephemeral } : {}) };
 }
 
 function withoutKept(result: Settled): Settled {
@@ -78,6 +84,19 @@ export function keepBooks(state: RunState, entry: EffectEntry): RunState {
   const { result } = entry;
   const usage = result.kind === "done" || result.kind === "failed" ? result.usage : undefined;
   return { ...state, ledger: usage ? { ...settled, lastInput: usage.inputTokens } : settled };
+}
+
+/** The slice of a child is held until its end is known; what it has not used up is free again, once. */
+export function keepChildBooks(state: RunState, entry: EffectEntry): RunState {
+  const { budget } = state.created;
+  const ledger = state.ledger ?? emptyLedger;
+  if (entry.type === "effect-intended") {
+    const counted = { ...state, children: state.children + 1 };
+    if (!entry.slice) return counted;
+    return { ...counted, ledger: hold(ledger, entry.effect, { amount: entry.slice, limits: budget }) };
+  }
+  if (!state.ledger) return state;
+  return { ...state, ledger: settle(ledger, entry.effect, costOfAttempt(entry.result)) };
 }
 
 function costOfAttempt(result: Settled): Amount | undefined {

@@ -30,6 +30,7 @@ import type {
   OutputValidated,
   RunCreated,
   RunEnded,
+  RunWaiting,
 } from "./entry.ts";
 import { HoldfastError } from "./errors.ts";
 import { callsOf, type Message } from "./message.ts";
@@ -52,6 +53,7 @@ export function birth(entry: EntryStamp & RunCreated): RunState {
     appended: 0,
     stepsEnded: 0,
     usage: { inputTokens: 0, outputTokens: 0 },
+    children: 0,
     tickets: [],
     inbox: [],
     unknowns: [],
@@ -102,7 +104,7 @@ function applyBody(state: RunState, entry: Entry): RunState {
       if (state.startedAt !== undefined) throw twice(state, "started");
       return { ...state, status: move(state.status, "running"), startedAt: entry.at, position: entry.position };
     case "run-waiting":
-      return { ...state, status: move(state.status, "waiting"), waitingSince: entry.epoch };
+      return { ...asked(state, entry), status: move(state.status, "waiting"), waitingSince: entry.epoch };
     case "run-resumed": {
       const { waitingSince: _since, ...rest } = state;
       return { ...rest, status: move(state.status, "running") };
@@ -141,9 +143,14 @@ function applyBody(state: RunState, entry: Entry): RunState {
   }
 }
 
-function ended(state: RunState, { at, outcome, unsaid }: EntryStamp & RunEnded): RunState {
+function asked(state: RunState, { stopping = [] }: RunWaiting): RunState {
+  return stopping.length === 0 ? state : { ...state, stopping: [...(state.stopping ?? []), ...stopping] };
+}
+
+function ended(state: RunState, { at, outcome, unsaid, descendants }: EntryStamp & RunEnded): RunState {
   const kept = unsaid ? withoutAnswer(state) : state;
-  return { ...kept, status: move(state.status, "done"), endedAt: at, outcome };
+  const stopping = descendants ? { stopping: descendants } : {};
+  return { ...kept, ...stopping, status: move(state.status, "done"), endedAt: at, outcome };
 }
 
 function applyAmendment(state: RunState, entry: EntryStamp & ManifestAmended): RunState {

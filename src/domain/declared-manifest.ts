@@ -32,11 +32,25 @@ export interface DeclaredManifest {
   readonly state?: readonly Pick<StateKeyFacts, "name" | "scope" | "version" | "merge">[];
   /** Absent when its runs execute where they are claimed. */
   readonly backend?: DeclaredBackend & { readonly adapt: readonly Adaptation[] };
+  /** Sorted by name; absent when there are none. Their tools are among `tools`. */
+  readonly delegates?: readonly DeclaredDelegate[];
+  /** Of a delegate as its parent lends it: the delegations above it as `agent/delegate`, the first first. */
+  readonly under?: readonly string[];
   readonly budget: RunBudget;
   /** Sorted; absent when there are none. */
   readonly sinks?: readonly string[];
   /** Volatile: who was the first to declare exactly this. */
   readonly declaredBy: { readonly holdfast: string };
+}
+
+/** An agent that this one may give work to, and the most that it may be. */
+export interface DeclaredDelegate {
+  readonly name: string;
+  readonly agent: string;
+  readonly declared: Omit<DeclaredManifest, "declaredBy">;
+  readonly budget?: Partial<RunBudget>;
+  readonly readOnly?: true;
+  readonly ephemeral?: true;
 }
 
 /** What a run is started with, and its name. */

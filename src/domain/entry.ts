@@ -7,7 +7,7 @@ import type { GivenCommand, PolicyRef } from "./command.ts";
 import type { DeclaredManifest } from "./declared-manifest.ts";
 import type { ErrorRecord, RetryClass } from "./errors.ts";
 import type { ContextDecision, HistoryMark } from "./history.ts";
-import type { CallId, EffectId, Fingerprint, InputId, MessageId, RunId, TicketId } from "./ids.ts";
+import type { CallId, EffectId, Fingerprint, InputId, MessageId, RunId, ThreadId, TicketId } from "./ids.ts";
 import type { JsonValue } from "./json.ts";
 import type { Amount } from "./ledger.ts";
 import type { CallErrorCode, CallResult, Message, Part } from "./message.ts";
@@ -15,9 +15,9 @@ import type { AnsweredBy } from "./model.ts";
 import type { OutputReport } from "./output.ts";
 import type { Overrides } from "./overrides.ts";
 import type { Phase } from "./phase.ts";
-import type { ManifestRef, Outcome, RunBudget, RunIdentity, RunRequest, Usage } from "./run.ts";
+import type { ManifestRef, Outcome, RunBudget, RunIdentity, RunRequest, StoppedRun, Usage } from "./run.ts";
 import type { StateChanged } from "./state-slots.ts";
-import type { Decision, TicketKind, TicketRecord } from "./ticket.ts";
+import type { Decision, PathStep, TicketKind, TicketRecord } from "./ticket.ts";
 
 export interface RunCreated {
   readonly type: "run-created";
@@ -34,8 +34,17 @@ export interface RunCreated {
   readonly context?: JsonValue;
   /** Who is told how it ends, by name; nobody unless said. */
   readonly sinks?: readonly string[];
+  /** Of a delegate's run: who waits for it. */
+  readonly delegated?: Delegated;
   /** Lineage of a fork: the run it was taken from, before that step. */
   readonly forkedFrom?: { readonly run: RunId; readonly step: number };
+}
+export interface Delegated {
+  /** The parent's ticket, and the hash that an answer to it must carry. */
+  readonly ticket: TicketId;
+  readonly hash: string;
+  /** The delegations above it, the root's first. */
+  readonly path: readonly PathStep[];
 }
 export interface RunStarted {
   readonly type: "run-started";
@@ -46,6 +55,8 @@ export interface RunWaiting {
   readonly type: "run-waiting";
   readonly tickets: readonly TicketId[];
   readonly reasons: readonly TicketKind[];
+  /** Runs that are asked to end with it, from now on. */
+  readonly stopping?: readonly Pick<StoppedRun, "run" | "agent">[];
 }
 export interface RunResumed {
   readonly type: "run-resumed";
@@ -61,6 +72,8 @@ export interface RunEnded {
   readonly successor?: RunId;
   /** Of a run that was cancelled, or timed out in the queue: the inputs that end with it, read by nobody. */
   readonly unread?: readonly InputId[];
+  /** What became of the runs below it that were asked to end with it. */
+  readonly descendants?: readonly StoppedRun[];
 }
 export interface StepStarted {
   readonly type: "step-started";
@@ -85,7 +98,7 @@ export interface EffectIntended {
   readonly type: "effect-intended";
   readonly effect: EffectId;
   /** remote: a turn of a run that executes elsewhere; remote-abort: the request to end what it began there. */
-  readonly kind: "model" | "tool" | "compaction" | "remote" | "remote-abort";
+  readonly kind: "model" | "tool" | "child" | "compaction" | "remote" | "remote-abort";
   readonly step: number;
   readonly call?: CallId;
   readonly attempt: number;
@@ -101,6 +114,18 @@ export interface EffectIntended {
   readonly remote?: RemoteIntent;
   /** Of a model call that asks otherwise than the agent does: the run's word and the step's, merged. */
   readonly overrides?: Overrides;
+  /** Of kind child: the run that the call is. */
+  readonly child?: ChildIntent;
+  /** Of kind child, in a run with a budget of tokens or money: what is held for that run until it has ended. */
+  readonly slice?: Amount;
+}
+export interface ChildIntent {
+  readonly run: RunId;
+  readonly thread: ThreadId;
+  readonly agent: string;
+  readonly budget: RunBudget;
+  readonly deadlineAt?: number;
+  readonly ephemeral?: true;
 }
 export interface EffectSettled {
   readonly type: "effect-settled";
@@ -111,6 +136,8 @@ export interface EffectSettled {
   readonly answered?: CallResult;
   /** The model's answer, where it was not let through in the same commit: until then nobody reads it. */
   readonly reply?: Message;
+  /** Of an ephemeral child: its thread, which goes from here on. */
+  readonly dropped?: ThreadId;
 }
 
 /** How one attempt ended. Only process death leaves an intent open; resume closes it as `lost`, `not-made` or `unknown`. */

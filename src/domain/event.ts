@@ -11,6 +11,7 @@ import type {
   ManifestAmended,
   MessageAppended,
   OutputValidated,
+  RunWaiting,
   Settled,
   Verdict,
 } from "./entry.ts";
@@ -19,9 +20,9 @@ import type { CallId, EffectId, InputId, RunId, ThreadId, TicketId } from "./ids
 import type { Message } from "./message.ts";
 import type { Overrides } from "./overrides.ts";
 import { present } from "./present.ts";
-import type { Outcome, RunIdentity } from "./run.ts";
+import type { Outcome, RunIdentity, StoppedRun } from "./run.ts";
 import type { StateChanged } from "./state-slots.ts";
-import type { Decision, TicketKind, TicketRecord } from "./ticket.ts";
+import type { Decision, TicketRecord } from "./ticket.ts";
 
 export interface EventStamp {
   readonly run: RunId;
@@ -41,7 +42,7 @@ export type EventBody =
       readonly forkedFrom?: { readonly run: RunId; readonly step: number };
     }
   | { readonly type: "run-started"; readonly identity: RunIdentity; readonly position: number }
-  | { readonly type: "run-waiting"; readonly tickets: readonly TicketId[]; readonly reasons: readonly TicketKind[] }
+  | RunWaiting
   | { readonly type: "run-resumed" }
   | {
       readonly type: "run-ended";
@@ -51,6 +52,7 @@ export type EventBody =
       readonly unsaid?: true;
       readonly successor?: RunId;
       readonly unread?: readonly InputId[];
+      readonly descendants?: readonly StoppedRun[];
     }
   | { readonly type: "step-started" | "step-ended"; readonly step: number }
   | {
@@ -61,6 +63,8 @@ export type EventBody =
       readonly attempt: number;
       readonly remote?: RemoteIntent;
       readonly overrides?: Overrides;
+      /** The run that a delegate's call is. */
+      readonly child?: { readonly run: RunId; readonly thread: ThreadId; readonly agent: string };
     }
   | { readonly type: "effect-settled"; readonly effect: EffectId; readonly attempt: number; readonly result: Settled }
   | { readonly type: "call-gated"; readonly call: CallId; readonly verdict: Verdict }
@@ -150,11 +154,12 @@ function projectBody(entry: Entry, identity: RunIdentity): EventBody {
     case "run-ended":
       return { ...body, identity };
     case "effect-intended": {
-      const { effect, kind, call, attempt, type, remote, overrides } = body;
-      return { type, effect, kind, attempt, ...present({ call, remote, overrides }) };
+      const { effect, kind, call, attempt, type, remote, overrides, child: born } = body;
+      const child = born && { run: born.run, thread: born.thread, agent: born.agent };
+      return { type, effect, kind, attempt, ...present({ call, remote, overrides, child }) };
     }
     case "effect-settled": {
-      const { answered: _answered, reply: _reply, ...shown } = body;
+      const { answered: _answered, reply: _reply, dropped: _dropped, ...shown } = body;
       return shown;
     }
     case "manifest-amended": {

@@ -50,7 +50,21 @@ export function successorKey(run: RunId, hash: (text: string) => string): string
   return fitting(`next:${run}`, hash);
 }
 
-/** A successor may have a successor: what would grow too long becomes its hash. */
+/** The run that a delegate's call is, and its thread: derived, so that however often it is intended there is one. */
+export function childId(call: CallId, hash: (text: string) => string): RunId {
+  return fitting(`${call}.run`, hash) as RunId;
+}
+
+export function childThread(call: CallId, hash: (text: string) => string): ThreadId {
+  return fitting(`${call}.thread`, hash) as ThreadId;
+}
+
+/** The start key of that run. */
+export function childKey(call: CallId, hash: (text: string) => string): string {
+  return fitting(`child:${call}`, hash);
+}
+
+/** A successor may have a successor, and a child a child: what would grow too long becomes its hash. */
 function fitting(text: string, hash: (text: string) => string): string {
   return Buffer.byteLength(text) <= maxIdBytes - derivedBytes ? text : hash(text);
 }

@@ -44,13 +44,13 @@ export function manifestOf(agent: Agent<unknown>, hash: Hashing): Manifest {
 
 /** M2, F1, and a model that is named and can use the tools. */
 export function manifestProblems(declared: DeclaredManifest): readonly string[] {
-  const { model, tools, plugins = [], state = [] } = declared;
+  const { model, tools, plugins = [], state = [], delegates = [] } = declared;
   const problems: string[] = [];
   if (!model.provider || !model.model) problems.push(`model: ${model.provider}/${model.model} names no model`);
   if (model.toolCalls === false && tools.length > 0) {
     problems.push(`model: ${model.provider}/${model.model} cannot call tools, and the agent has ${tools.length}`);
   }
-  for (const [what, list] of Object.entries({ tools, plugins, state })) {
+  for (const [what, list] of Object.entries({ tools, plugins, state, delegates })) {
     for (const name of doubles(list)) problems.push(`${what}: ${name} is there twice`);
   }
   for (const { path, field } of fieldsOf(declared)) {
@@ -84,6 +84,8 @@ export function declare(agent: Agent<unknown>): DeclaredManifest {
     ...(agent.stateKeys.length > 0 ? { state: agent.stateKeys.map(declaredKey) } : {}),
     ...(agent.history ? { history: agent.history.spec } : {}),
     ...declaredBackend(agent),
+    ...(agent.delegates.length > 0 ? { delegates: declaredDelegates(agent) } : {}),
+    ...(agent.under ? { under: agent.under } : {}),
     budget: agent.budget,
     ...(agent.sinks.length > 0 ? { sinks: agent.sinks } : {}),
     declaredBy,
@@ -97,6 +99,23 @@ export function declaredTools({ tools }: Agent<unknown>): readonly ToolSpec[] {
 
 function declaredBackend({ backend, adapt = [] }: Agent<unknown>): Pick<DeclaredManifest, "backend"> {
   return backend ? { backend: { name: backend.name, endpoint: backend.endpoint, adapt } } : {};
+}
+
+/** Whatever it is lent again by its own parent: what is below it is declared here, whole. */
+function declaredDelegates({ delegates }: Agent<unknown>): NonNullable<DeclaredManifest["delegates"]> {
+  const all = delegates.map(({ tool, agent, grant }) => {
+    const { declaredBy: _volatile, ...declared } = declare(agent);
+    const { budget, readOnly, ephemeral } = grant;
+    return {
+      name: tool.spec.name,
+      agent: agent.name,
+      declared,
+      ...(Object.keys(budget).length > 0 ? { budget } : {}),
+      ...(readOnly ? { readOnly } : {}),
+      ...(ephemeral ? { ephemeral } : {}),
+    };
+  });
+  return all.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 function declaredPlugin({ name, version, declared }: UsedPlugin): NonNullable<DeclaredManifest["plugins"]>[number] {

@@ -100,6 +100,7 @@ export type CallErrorCode =
   | "timed-out"
   | "outcome-unknown"
   | "marked-failed"
+  | "delegate-failed"
   | "not-run"
   | "aborted";
 

@@ -1,15 +1,15 @@
 /**
  * What a delegate may be at most: its own manifest, cut down to what its parent has.
  *
- * M4 A child has no tool, no plugin, no state key and no sink that its parent does not have, no looser approval, and no more
- *    of any budget. A child that may only read has none but pure tools, and tells nobody. Narrowing twice is narrowing once.
+ * M4 A child has no tool, no delegate, no plugin, no state key and no sink that its parent does not have, no looser approval, and no more
+ *    of any budget. A child that may only read has none but pure tools, lends no more, and tells nobody. Narrowing twice is narrowing once.
  *    What guards is never cut away: the child keeps its own policies, and its parent's hold for it too.
  */
-import type { DeclaredManifest } from "./declared-manifest.ts";
+import { narrowBudget } from "./budget.ts";
+import type { DeclaredDelegate, DeclaredManifest } from "./declared-manifest.ts";
 import type { JsonValue } from "./json.ts";
 import { isSame } from "./manifest-diff.ts";
 import { narrowTerms } from "./narrow-terms.ts";
-import type { RunBudget } from "./run.ts";
 import type { ToolSpec } from "./tool.ts";
 
 export function narrowManifest(
@@ -17,14 +17,19 @@ export function narrowManifest(
   child: DeclaredManifest,
   { readOnly = false }: { readonly readOnly?: boolean } = {},
 ): DeclaredManifest {
-  const { plugins: _plugins, state, sinks, ...rest } = child;
+  const { plugins: _plugins, state, sinks, delegates: lent, ...rest } = child;
   const keys = state?.filter((each) => parent.state?.some((has) => isSame({ ...has }, { ...each }))) ?? [];
-  const tools = child.tools.flatMap((spec) => narrowTool(spec, parent.tools));
+  const delegates = narrowDelegates(parent.delegates, lent, readOnly);
+  const isLent = (name: string): boolean => delegates.some((each) => each.name === name);
+  const tools = child.tools.flatMap((spec) =>
+    spec.effect === "child" && !isLent(spec.name) ? [] : narrowTool(spec, parent.tools),
+  );
   const plugins = narrowPlugins(parent, child);
   const told = readOnly ? [] : (sinks?.filter((name) => parent.sinks?.includes(name)) ?? []);
   return {
     ...rest,
-    tools: readOnly ? tools.filter(({ effect }) => effect === "pure") : tools,
+    tools: readOnly ? tools.filter(({ effect }) => effect === "pure" || effect === "child") : tools,
+    ...(delegates.length > 0 ? { delegates } : {}),
     ...(plugins.length > 0 ? { plugins } : {}),
     ...(keys.length > 0 ? { state: keys } : {}),
     budget: narrowBudget(parent.budget, child.budget),
@@ -32,8 +37,20 @@ export function narrowManifest(
   };
 }
 
+/** What one that may only read lends may only read. */
+function narrowDelegates(has: Delegates = [], wanted: Delegates = [], readOnly: boolean): Delegates {
+  const kept = wanted.filter((each) => has.some((one) => isSame(json(one), json(each))));
+  return readOnly ? kept.map((each) => ({ ...each, readOnly: true as const })) : kept;
+}
+
+type Delegates = readonly DeclaredDelegate[];
+
+function json(delegate: DeclaredDelegate): JsonValue {
+  return delegate as unknown as JsonValue;
+}
+
 /** As policies are called in a manifest. */
-function isPolicyPlugin(name: string): boolean {
+export function isPolicyPlugin(name: string): boolean {
   return name.startsWith("policy-");
 }
 
@@ -83,13 +100,4 @@ function narrowTool(spec: ToolSpec, parents: readonly ToolSpec[]): readonly Tool
 /** What a call can do. Where it differs without a new version, the code is not the same after all. */
 function privileges({ effect, inputSchema, transaction, writes = [] }: ToolSpec): JsonValue {
   return { effect, inputSchema, transaction: transaction ?? null, writes };
-}
-
-/** A limit that only one of them has holds. */
-function narrowBudget(parent: RunBudget, child: RunBudget): RunBudget {
-  const limits = Object.entries({ ...parent, ...child }).map(([name, most]) => {
-    const other = parent[name as keyof RunBudget] ?? Number.POSITIVE_INFINITY;
-    return [name, Math.min(other, most ?? Number.POSITIVE_INFINITY)];
-  });
-  return Object.fromEntries(limits) as unknown as RunBudget;
 }

@@ -4,12 +4,13 @@
  * N1 What the model is shown and what limits the run is data, and comes from the manifest alone.
  * N2 Code is bound by name@version. What is not here is named, all of it, and nothing stands in for it.
  */
-import type { Agent } from "./agent.ts";
+import type { Agent, Delegate } from "./agent.ts";
 import { type UsedPlugin, usePlugins } from "./agent-plugins.ts";
 import type { DeclaredBackend } from "./backend/endpoint.ts";
-import type { DeclaredManifest } from "./declared-manifest.ts";
+import type { DeclaredDelegate, DeclaredManifest } from "./declared-manifest.ts";
 import type { AgentHistory } from "./history.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
+import { declaredBy } from "./manifest.ts";
 import { isSame } from "./manifest-diff.ts";
 import type { AgentOutput } from "./output.ts";
 import { hasCode } from "./plugin-config.ts";
@@ -46,13 +47,16 @@ export function restoreAgent(agent: Agent<unknown>, declared: DeclaredManifest, 
   const pool = [...plugins.tools, ...agent.tools];
   const tools = declared.tools.flatMap((spec) => restoreTool(spec, pool, missing));
   const keys = [...plugins.keys, ...agent.stateKeys];
-  const { output: _output, history: _history, backend: _backend, adapt: _adapt, ...rest } = agent;
+  const { output: _output, history: _history, backend: _backend, adapt: _adapt, under: _under, ...rest } = agent;
+  const delegates = (declared.delegates ?? []).flatMap((each) => restoreDelegate(each, agent, { ...by, missing }));
   return {
     agent: {
       ...rest,
       version: declared.version,
       instructions: declared.instructions.kind === "text" ? declared.instructions.text : agent.instructions,
       tools,
+      delegates,
+      ...(declared.under ? { under: declared.under } : {}),
       plugins: plugins.used,
       stateKeys: (declared.state ?? []).flatMap(({ name }) => restoreKey(name, keys, missing)),
       ...restoreOutput(agent, declared, by.schemaOf),
@@ -63,6 +67,27 @@ export function restoreAgent(agent: Agent<unknown>, declared: DeclaredManifest, 
     },
     missing,
   };
+}
+
+interface Restoring extends Making {
+  readonly missing: string[];
+}
+
+/** What is below it is restored too: it is part of what the run was started with. */
+function restoreDelegate(
+  { name, agent, declared, budget = {}, readOnly, ephemeral }: DeclaredDelegate,
+  source: Agent<unknown>,
+  { missing, ...by }: Restoring,
+): readonly Delegate[] {
+  const found = source.delegates.find((each) => each.tool.spec.name === name && each.agent.name === agent);
+  const tool = source.tools.find((each) => each.spec.name === name);
+  if (!found || !tool) {
+    missing.push(`delegate ${name}`);
+    return [];
+  }
+  const below = restoreAgent(found.agent, { ...declared, declaredBy }, by);
+  missing.push(...below.missing.map((what) => `${what} of delegate ${name}`));
+  return [{ tool, agent: below.agent, grant: { budget, readOnly: readOnly === true, ephemeral: ephemeral === true } }];
 }
 
 /** N2. The data is the stored one; of the code only its being there is asked. */
@@ -79,7 +104,8 @@ function restoreTool(spec: ToolSpec, pool: readonly Tool[], missing: string[]): 
 function lacks(spec: ToolSpec, { code, spec: present }: Tool): readonly string[] {
   const isQuestion = spec.resume === "use-decision-as-result";
   const needed: Readonly<Record<string, boolean>> = {
-    "its code": !isQuestion && !code.execute,
+    "its code": !isQuestion && !code.execute && spec.effect !== "child",
+    "an agent of its own": (spec.effect === "child") !== (present.effect === "child"),
     "no code": isQuestion && code.execute !== undefined,
     "an approval rule": spec.gate === "by-input" && !code.needsApproval,
     reconcile: spec.reconciles && !code.reconcile,

@@ -3,19 +3,19 @@ import type { RemoteIntent } from "./backend/remote-turn.ts";
 import type { RemoteTask } from "./backend/result.ts";
 import type { RemoteWait } from "./backend/ruling.ts";
 import type { PolicyRef } from "./command.ts";
-import type { EffectIntended, RunCreated, Settled, Verdict } from "./entry.ts";
+import type { ChildIntent, EffectIntended, RunCreated, Settled, Verdict } from "./entry.ts";
 import type { CallId, EffectId, MessageId, TicketId } from "./ids.ts";
 import type { JsonValue } from "./json.ts";
 import type { Ledger } from "./ledger.ts";
 import type { CallInput, CallResult, Message, Part } from "./message.ts";
 import type { OutputReport } from "./output.ts";
 import type { ContextSlot, PluginState, StepChanges } from "./plugin-state.ts";
-import type { CancelRequest, ManifestRef, Outcome, PendingInput, RunStatus, RunUsage } from "./run.ts";
+import type { CancelRequest, ManifestRef, Outcome, PendingInput, RunStatus, RunUsage, StoppedRun } from "./run.ts";
 import type { Slots } from "./state-slots.ts";
-import type { Decision, TicketRecord } from "./ticket.ts";
+import type { ChildEnded, Decision, TicketRecord } from "./ticket.ts";
 
 /** Changes whenever the shape or meaning below changes: older snapshots are then folded anew. */
-export const foldVersion = 8;
+export const foldVersion = 9;
 
 export interface RunState {
   /** run-created without its message bodies. */
@@ -44,6 +44,10 @@ export interface RunState {
   readonly step?: StepState;
   /** Only of a run that executes elsewhere, from its first turn on. */
   readonly remote?: RemoteState;
+  /** Runs started through delegates so far. */
+  readonly children: number;
+  /** Of a run that ends: the runs below it that it has asked to end, and what became of them as far as it is known. */
+  readonly stopping?: readonly (Pick<StoppedRun, "run" | "agent"> & Partial<StoppedRun>)[];
   readonly tickets: readonly TicketRecord[];
   readonly inbox: readonly PendingInput[];
   readonly cancel?: CancelRequest;
@@ -132,6 +136,8 @@ export interface EffectState {
   readonly last?: Settled;
   /** Of a reply that broke off: what the next attempt goes on from. */
   readonly kept?: readonly Part[];
+  /** Of a delegate's call: the run that it is. No claim holds it, so none loses it. */
+  readonly child?: Pick<ChildIntent, "run" | "thread" | "agent" | "ephemeral">;
 }
 
 export interface CompactionState {
@@ -174,6 +180,8 @@ export interface CallState {
   readonly again?: true;
   readonly decision?: { readonly decision: Decision; readonly by: string; readonly at: number };
   readonly effect?: EffectState;
+  /** Of a delegate's call: how the run that it is has ended, while nothing has come of it. */
+  readonly ended?: ChildEnded;
   readonly result?: CallResult;
   readonly decidableFrom?: number;
 }

@@ -76,6 +76,10 @@ export interface RunBudget {
   readonly tokens?: number;
   /** Millionths of a US dollar. */
   readonly microUsd?: number;
+  /** Levels of delegates below it; 8 unless said. */
+  readonly depth?: number;
+  /** Runs that it may start through its delegates; 100 unless said. */
+  readonly children?: number;
 }
 
 export interface ManifestRef {
@@ -132,6 +136,14 @@ export interface CancelRequest {
   readonly seq: number;
   readonly reason?: string;
   readonly instead?: "interrupted" | "superseded";
+}
+
+/** What became of a run below one that ends, once it was asked to end too. */
+export interface StoppedRun {
+  readonly run: RunId;
+  readonly agent: string;
+  /** finished-first: it ended before it could be stopped · would-not-stop: it had not ended when the grace was over. */
+  readonly how: "stopped" | "finished-first" | "would-not-stop";
 }
 
 export interface PendingInput {

@@ -3,6 +3,8 @@ import type { OnExpiry, TicketTerms } from "./approval.ts";
 import type { PolicyRef } from "./command.ts";
 import type { CallId, RunId, ThreadId, TicketId } from "./ids.ts";
 import type { JsonValue } from "./json.ts";
+import type { Amount } from "./ledger.ts";
+import type { Outcome, RunUsage, StoppedRun } from "./run.ts";
 
 export type TicketKind =
   | "approval"
@@ -11,6 +13,7 @@ export type TicketKind =
   | "unknown-outcome"
   | "pause"
   | "timer"
+  | "child"
   | "quarantined"
   | "missing-capability";
 
@@ -25,6 +28,15 @@ export interface TicketCall {
   readonly resume: ResumeMode;
 }
 
+/** One delegation on the way from the root to where a ticket is. */
+export interface PathStep {
+  readonly run: RunId;
+  readonly agent: string;
+  /** The call that the next run on the way is. */
+  readonly call: CallId;
+  readonly delegate: string;
+}
+
 export interface TicketRecord extends TicketTerms {
   readonly id: TicketId;
   readonly kind: TicketKind;
@@ -32,6 +44,10 @@ export interface TicketRecord extends TicketTerms {
   readonly rootRun: RunId;
   readonly thread: ThreadId;
   readonly agent: string;
+  /** The delegations above its run, the root's first; absent for a root. */
+  readonly path?: readonly PathStep[];
+  /** Of kind child: the run that is waited for. */
+  readonly child?: { readonly run: RunId; readonly agent: string };
   /** 1 for the first ticket of its kind on its subject; an edit that did not fit opens the next. */
   readonly generation: number;
   /** Hash of exactly what is shown; an answer must carry it. */
@@ -72,7 +88,24 @@ export type EngineDecision =
   | { readonly kind: "elapsed" }
   /** Nobody answered in time: what was said for that case. */
   | { readonly kind: "expired"; readonly counts: OnExpiry }
-  | { readonly kind: "closed"; readonly why: ClosedWhy };
+  | { readonly kind: "closed"; readonly why: ClosedWhy }
+  | ChildEnded;
+
+/** How the run ended that a delegate's call was. It comes through the outside door, by the outbox only. */
+export interface ChildEnded {
+  readonly kind: "child-ended";
+  readonly run: RunId;
+  readonly agent: string;
+  readonly outcome: Outcome;
+  /** Of a completed one: its output, or its last words. */
+  readonly output?: JsonValue;
+  readonly steps: number;
+  readonly usage: RunUsage;
+  /** Of one with a budget of tokens or money: what it has used up, with all that was below it. */
+  readonly spent?: Amount;
+  /** What became of the runs below it that it has asked to end. */
+  readonly descendants?: readonly StoppedRun[];
+}
 
 /**
  * A ticket that the engine closed because nobody can answer it any more, because what was missing was found, or because
@@ -92,6 +125,7 @@ export const ticketVerbs: Readonly<Record<TicketKind, readonly DecisionKind[]>> 
   quarantined: ["release", "cancel-run"],
   "missing-capability": ["release", "cancel-run"],
   timer: [],
+  child: [],
 };
 
 /** Of this ticket: an approval that is about no call has no input to change and no result to give. */

@@ -5,6 +5,7 @@ import type { FinishReason } from "../domain/entry.ts";
 import { isOffered } from "../domain/plugin-state.ts";
 import type { CallState, OpenAttempt } from "../domain/run-state.ts";
 import { moveAnswer } from "./answer-call.ts";
+import { isChild, settleChild } from "./delegate.ts";
 import { act, type Draft, resume } from "./draft.ts";
 import { intendCall } from "./intend.ts";
 import { pass } from "./moments.ts";
@@ -36,7 +37,7 @@ function moveCall(draft: Draft, call: CallState | undefined): boolean {
     case "ready":
       return intendCall(draft, call) && draft.state.step?.calls[call.index]?.status !== "running";
     case "running":
-      return closeLost(draft, call);
+      return isChild(call) ? settleChild(draft, call) : closeLost(draft, call);
     case "unknown":
       return tellUnknown(draft, call);
     case "concluded":

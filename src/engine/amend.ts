@@ -18,7 +18,7 @@ export function amend(draft: Draft, to: Amendment): void {
   if (from === to.fingerprint) return; // E1
   const changed = changedTools(to);
   for (const { id, kind, call } of draft.state.tickets) {
-    if (!call || !changed.includes(call.tool) || kind === "unknown-outcome") continue;
+    if (!call || !changed.includes(call.tool) || kind === "unknown-outcome" || kind === "child") continue;
     const decision = { kind: "closed", why: "amended" } as const;
     act(draft, { type: "ticket-decided", ticket: id, decision, by: engine, key: id }); // E2
   }
@@ -39,7 +39,7 @@ function json(spec: ToolSpec | undefined): Parameters<typeof isSame>[0] {
 
 /** E3. The same version of the same class is the same code: its class decides, as ever. */
 function closeLost(draft: Draft, { tool, effect }: CallState, { before, declared }: Amendment): void {
-  if (!effect?.open || effect.open.epoch === draft.at.epoch) return;
+  if (!effect?.open || effect.child || effect.open.epoch === draft.at.epoch) return;
   const was = before.tools.find(({ name }) => name === tool);
   const is = declared.tools.find(({ name }) => name === tool);
   if (is && is.version === was?.version && is.effect === was.effect) return;

@@ -5,6 +5,7 @@ import type { JsonValue } from "../domain/json.ts";
 import type { RunState } from "../domain/run-state.ts";
 import { messagesOf } from "../domain/sink-message.ts";
 import type { Delivery } from "../ports/outbox-store.ts";
+import { type Family, familyTold } from "./child-deliveries.ts";
 
 interface Caused {
   readonly entries: readonly EntryBody[];
@@ -18,8 +19,13 @@ interface Place {
   readonly now: number;
 }
 
-export function deliveriesOf(caused: Caused, at: Place): { readonly deliveries?: readonly Delivery[] } {
-  const deliveries = [...inputsSent(caused.entries, at), ...endTold(caused, at)];
+export async function deliveriesOf(
+  caused: Caused,
+  at: Place,
+  family: Family,
+): Promise<{ readonly deliveries?: readonly Delivery[] }> {
+  const told = await familyTold(caused, family);
+  const deliveries = [...inputsSent(caused.entries, at), ...told, ...endTold(caused, at)];
   return deliveries.length === 0 ? {} : { deliveries };
 }
 

@@ -19,6 +19,7 @@ import type { PluginRunner } from "../ports/plugin-runner.ts";
 import type { FindOther, Model, ModelTool } from "../ports/provider.ts";
 import type { Store } from "../ports/store.ts";
 import type { ToolRunner } from "../ports/tool-runner.ts";
+import type { BoundDelegate } from "./bound-delegate.ts";
 import type { Amendment } from "./draft.ts";
 import type { EngineLimits } from "./limits.ts";
 import type { Live } from "./live.ts";
@@ -44,6 +45,8 @@ export interface BoundAgent {
   readonly summariser?: Model;
   /** Absent when its runs execute here. */
   readonly remote?: BoundRemote;
+  /** Agents that it gives work to, by the name that the model calls. */
+  readonly delegates: ReadonlyMap<string, BoundDelegate>;
 }
 
 /** Where an agent's turns are made, and on what terms. */
@@ -102,5 +105,7 @@ export interface EngineDeps {
   readonly limits: EngineLimits;
   /** Lease end minus this is the last moment at which an attempt may begin. */
   readonly startMarginMs: number;
+  /** Something was written for others: whoever carries it need not wait for his next look. */
+  readonly nudgeOutbox: () => void;
   readonly bind: (run: RunToBind) => Promise<Binding>;
 }

@@ -18,6 +18,7 @@ import type { Slots } from "../domain/state-slots.ts";
 import type { ToolSpec } from "../domain/tool.ts";
 import type { Hash } from "../ports/hash.ts";
 import type { FindOther } from "../ports/provider.ts";
+import type { BoundDelegate } from "./bound-delegate.ts";
 import type { EngineLimits } from "./limits.ts";
 import type { Order } from "./work.ts";
 
@@ -82,6 +83,7 @@ export interface Circumstances {
   readonly limits: EngineLimits;
   readonly hash: Hash;
   readonly spec: (tool: string) => ToolSpec | undefined;
+  readonly delegate: (tool: string) => BoundDelegate | undefined;
 }
 
 /** A tool's own answer, and the effect it settles. */

@@ -13,7 +13,9 @@ import type { CallState, EffectState, OpenAttempt } from "../domain/run-state.ts
 import { type ClosedWhy, type EngineDecision, engine } from "../domain/ticket.ts";
 import { wasRun } from "./advance-calls.ts";
 import { giveUpCompaction } from "./compact.ts";
+import { closeChild, isChild } from "./delegate.ts";
 import { type Draft, emit, wakeBy } from "./draft.ts";
+import { descendantsOf, stopChildren } from "./stop-children.ts";
 import { stopTask } from "./stop-task.ts";
 import { appendResult } from "./take-fact.ts";
 import { withhold } from "./withhold.ts";
@@ -42,7 +44,7 @@ export function urgentEnd(draft: Draft): Ending | undefined {
 }
 
 export function finish(draft: Draft, ending: Ending): void {
-  if (stopEffects(draft, ending)) return;
+  if (stopEffects(draft, ending) || stopChildren(draft, ending.since)) return;
   closeModel(draft);
   giveUpCompaction(draft);
   if (stopTask(draft)) return;
@@ -59,6 +61,7 @@ export function finish(draft: Draft, ending: Ending): void {
     outcome: ending.outcome,
     ...answerTold(draft, ending.outcome),
     ...leftUnread(draft, ending.outcome),
+    ...descendantsOf(draft),
   });
 }
 
@@ -80,19 +83,19 @@ export function stopEffects(draft: Draft, ending: Ending): boolean {
 
 /**
  * Whoever cancels means its inputs too, and they are named, and so are those of a run that ends while it is queued: it has
- * no thread to hand on. Any other end leaves them to a successor.
+ * no thread to hand on, and of a delegate's run, whose parent has its one result. Any other end leaves them to a successor.
  */
 function leftUnread({ state, at }: Draft, { kind }: Outcome): Pick<RunEnded, "successor" | "unread"> {
   const { inbox, created } = state;
   if (inbox.length === 0) return {};
-  if (kind === "cancelled" || !at.mayStart) return { unread: inbox.map(({ id }) => id) };
+  if (kind === "cancelled" || !at.mayStart || created.delegated) return { unread: inbox.map(({ id }) => id) };
   return { successor: successorId(created.identity.run, (text) => at.hash.sha256(text)) };
 }
 
 function openEffects(draft: Draft): readonly EffectState[] {
   const { step, compaction } = draft.state;
   const effects = [step?.model, compaction?.effect, ...(step?.calls.map((call) => call.effect) ?? [])];
-  return effects.filter((effect) => effect?.open !== undefined) as EffectState[];
+  return effects.filter((effect) => effect?.open !== undefined && !effect.child) as EffectState[];
 }
 
 function closeModel(draft: Draft): void {
@@ -113,12 +116,15 @@ function closingTurn({ state, at }: Draft, { epoch, startBy, timeoutMs }: OpenAt
 function closeCall(draft: Draft, index: number, ending: Ending): void {
   const call = draft.state.step?.calls[index];
   if (!call || call.status === "settled") return;
+  if (isChild(call)) closeChild(draft, call);
   const ticket = draft.state.tickets.find((each) => each.call?.id === call.id);
   if (ticket) {
     const decision: EngineDecision = { kind: "closed", why: ending.why };
     emit(draft, { type: "ticket-decided", ticket: ticket.id, decision, by: engine, key: `${ticket.id}.closed` });
   }
-  const result = closingResult(draft, draft.state.step?.calls[index] ?? call);
+  const closed = draft.state.step?.calls[index] ?? call;
+  if (closed.status === "settled") return;
+  const result = closingResult(draft, closed);
   appendResult(draft, call.id, result);
 }
 

@@ -1,4 +1,4 @@
-/** Intents: the only place that writes effect-intended, and so the only place that orders an effect (D1, L3). */
+/** Intents: the only place that orders an effect, beside its effect-intended (D1, L3). A child needs no order: its birth is a delivery. */
 import { errorResult } from "../domain/apply-call.ts";
 import { toolEffectId } from "../domain/ids.ts";
 import { present } from "../domain/present.ts";
@@ -6,6 +6,7 @@ import type { Outcome } from "../domain/run.ts";
 import type { CallState, EffectState, RunState, StepState } from "../domain/run-state.ts";
 import type { ToolSpec } from "../domain/tool.ts";
 import { recordedOverrides } from "./called-model.ts";
+import { intendChild } from "./delegate.ts";
 import { act, type Draft, resume, wakeBy } from "./draft.ts";
 import { fitWindow } from "./fit-window.ts";
 import { intendTurn } from "./intend-turn.ts";
@@ -62,6 +63,10 @@ export function intendCall(draft: Draft, call: CallState): boolean {
   if (!mayBegin(draft) || inFlight(draft, call.tool) >= spec.concurrency || isKeyTaken(draft, spec)) return false;
   if (!call.effect && !pass(draft, "before-tool", { subject: call.id })) return false;
   if (isHeld(draft.state)) return false;
+  if (spec.effect === "child") {
+    intendChild(draft, call, idempotencyKey(draft, call));
+    return true;
+  }
   const effect = toolEffectId(call.id, call.keyGeneration);
   const attempt = {
     effect,

@@ -16,5 +16,6 @@ export function nobody(name: string): BoundAgent {
     shown: [],
     instructions: refuse,
     history: defaultHistory,
+    delegates: new Map(),
   };
 }

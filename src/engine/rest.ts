@@ -3,6 +3,7 @@
 import { HoldfastError } from "../domain/errors.ts";
 import type { RunState } from "../domain/run-state.ts";
 import { engine, type TicketKind } from "../domain/ticket.ts";
+import { isChild } from "./delegate.ts";
 import { act, type Draft, emit, wakeBy } from "./draft.ts";
 import { openMissingCapability, openPause, openQuarantined, openTimer } from "./tickets.ts";
 
@@ -70,7 +71,10 @@ export function isBusy(draft: Draft): boolean {
   const mine = draft.at.epoch;
   if (compaction?.effect.open?.epoch === mine) return true;
   if (draft.state.remote?.abort?.open?.epoch === mine) return true;
-  return step?.model.open?.epoch === mine || (step?.calls.some((call) => call.effect?.open?.epoch === mine) ?? false);
+  return (
+    step?.model.open?.epoch === mine ||
+    (step?.calls.some((call) => call.effect?.open?.epoch === mine && !isChild(call)) ?? false)
+  );
 }
 
 function has(state: RunState, kind: TicketKind): boolean {

@@ -74,6 +74,7 @@ export function circumstances(running: Running): Circumstances {
     limits: deps.limits,
     hash: deps.hash,
     spec: (tool) => running.boundAgent.tools.spec(tool),
+    delegate: (tool) => running.boundAgent.delegates.get(tool),
   };
 }
 

@@ -7,7 +7,7 @@ import { HoldfastError } from "../domain/errors.ts";
 import { type RunId, successorKey } from "../domain/ids.ts";
 import type { Message } from "../domain/message.ts";
 import type { RunState } from "../domain/run-state.ts";
-import type { Birth } from "../ports/store.ts";
+import type { Birth } from "../ports/birth.ts";
 import type { EngineDeps } from "./deps.ts";
 import { readManifest } from "./read-manifest.ts";
 import { persist } from "./retry.ts";

@@ -1,6 +1,7 @@
 /** The tickets a run opens. An answer must carry `hash`, so it can only be about exactly what was shown. */
 import { type ApprovalTerms, termsFrom } from "../domain/approval.ts";
 import type { OpenTicket, PolicyRef } from "../domain/command.ts";
+import type { ChildIntent } from "../domain/entry.ts";
 import { type CallId, type RunId, ticketId } from "../domain/ids.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { CallState } from "../domain/run-state.ts";
@@ -21,6 +22,19 @@ interface Question {
   readonly plugin?: string;
   readonly policy?: PolicyRef | undefined;
   readonly output?: string | undefined;
+  readonly child?: TicketRecord["child"];
+}
+
+/** Only its end settles it: it has no end of its own, or a child that is stopped too late could not say so. */
+export function openChild(draft: Draft, call: CallState, { run, agent }: ChildIntent): void {
+  open(draft, {
+    kind: "child",
+    subject: call.id,
+    generation: 1,
+    prompt: `${agent} is at work`,
+    call: ticketCall(draft, call),
+    child: { run, agent },
+  });
 }
 
 export function openAsk(draft: Draft, call: CallState): void {
@@ -113,13 +127,13 @@ function ticketCall(draft: Draft, call: CallState): TicketCall {
 }
 
 function open(draft: Draft, question: Question): void {
-  const { identity, deadlineAt } = draft.state.created;
+  const { identity, deadlineAt, delegated } = draft.state.created;
   const { kind, subject, generation, prompt, call, problem, decidableFrom, dueAt } = question;
-  const { name, plugin, policy, output } = question;
+  const { name, plugin, policy, output, child } = question;
   const id = ticketId(subject, kind, generation);
   const terms = termsFrom(question.terms, draft.at.now);
   const ends = [deadlineAt, terms.answerBy].filter((time) => time !== undefined);
-  const expiresAt = ends.length > 0 ? Math.min(...ends) : undefined;
+  const expiresAt = ends.length > 0 && kind !== "child" ? Math.min(...ends) : undefined;
   const about = output === undefined ? {} : { output };
   const shown: JsonValue = { id, kind, prompt, call: call ? { ...call } : null, ...about };
   const ticket: TicketRecord = {
@@ -129,6 +143,8 @@ function open(draft: Draft, question: Question): void {
     rootRun: identity.rootRun,
     thread: identity.thread,
     agent: identity.agent,
+    ...(delegated ? { path: delegated.path } : {}),
+    ...(child ? { child } : {}),
     generation,
     hash: draft.at.hash.sha256(draft.at.hash.canonical(shown)),
     prompt,

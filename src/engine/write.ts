@@ -2,9 +2,11 @@
 
 import type { EntryBody } from "../domain/entry.ts";
 import type { RunState } from "../domain/run-state.ts";
+import type { Family } from "./child-deliveries.ts";
 import { commit, release } from "./commit.ts";
 import { deliveriesOf } from "./deliveries.ts";
 import type { Draft } from "./draft.ts";
+import { persist } from "./retry.ts";
 import { circumstances, type Running, takeEntries } from "./running.ts";
 import { successorOf } from "./successor.ts";
 import { mayApply, notApplied, transactionOf, undoneFact } from "./transact.ts";
@@ -35,19 +37,33 @@ export async function write(running: Running, next: Next): Promise<"written" | "
   const position = started ? state.position + state.appended : claim.threadPosition;
   const successor = await successorOf(next, { transcript: running.loaded.transcript, deps, signal: held.lost });
   const born = successor ? { successor } : {};
-  const sent = deliveriesOf(next, { ...key, now: deps.clock.now() });
+  const sent = await deliveriesOf(next, { ...key, now: deps.clock.now() }, familyOf(running));
   const answer = await commit({ ...key, entries: next.entries, position, ...born, ...sent }, deps, held.lost);
   if (answer.kind === "fenced") return "fenced";
   takeEntries(running, answer.entries);
   if (answer.kind === "behind") return "behind";
   tellKept(running.offered);
   running.offered = [];
+  if (sent.deliveries) deps.nudgeOutbox();
   return "written";
 }
 
 /** Whoever saw a task goes on once it is durable. */
 function tellKept(facts: readonly Fact[]): void {
   for (const fact of facts) if (fact.kind === "task-seen") fact.told(true);
+}
+
+function familyOf({ boundAgent, deps, claim, held }: Running): Family {
+  const patience = { clock: deps.clock, logger: deps.logger, signal: held.lost };
+  return {
+    delegates: boundAgent.delegates,
+    hash: deps.hash,
+    async entryAt(seq) {
+      const read = (): Promise<readonly EntryBody[]> => deps.store.readRun({ ...claim, after: seq - 1, limit: 1 });
+      const [entry] = await persist(`Reading run ${claim.run}`, patience, read);
+      return entry;
+    },
+  };
 }
 
 /** The settlement of a transactional call, together with what it does. `behind`: it is tried again, if it still may. */

@@ -14,8 +14,9 @@
  *    at once, its attempts counted anew. Evidence says by whom, in the same transaction.
  */
 import type { OutsideFact } from "../domain/entry.ts";
-import type { RunId, Scope } from "../domain/ids.ts";
+import type { RunId, Scope, ThreadId } from "../domain/ids.ts";
 import type { JsonValue } from "../domain/json.ts";
+import type { Birth } from "./birth.ts";
 
 export type Delivery = (
   | {
@@ -26,6 +27,10 @@ export type Delivery = (
       /** Ticket decisions only: the hash that was shown. */
       readonly hash?: string;
     }
+  /** A delegate's run, in the scope of the source; born once, by its start key. */
+  | { readonly to: "birth"; readonly birth: Birth }
+  /** A thread that is dropped with every run and thread below it, once they have ended. */
+  | { readonly to: "drop"; readonly thread: ThreadId }
   | { readonly to: "sink"; readonly sink: string; readonly body: JsonValue }
 ) & {
   /** Store time before which it is not carried; at once unless said. */
@@ -47,7 +52,7 @@ export interface PendingDelivery extends DeliveryKey {
   readonly error?: string;
 }
 
-/** Deliveries to runs, or to one sink: a sink that does not answer holds up nobody else. */
+/** Deliveries to runs, births and threads that go, or to one sink: a sink that does not answer holds up nobody else. */
 export interface Lane {
   readonly scope: Scope;
   readonly sink?: string;

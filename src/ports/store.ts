@@ -25,7 +25,7 @@
  */
 
 import type { DeclaredManifest } from "../domain/declared-manifest.ts";
-import type { Entry, EntryBody, OutsideFact, RunCreated } from "../domain/entry.ts";
+import type { Entry, EntryBody, OutsideFact } from "../domain/entry.ts";
 import type { ErrorCode } from "../domain/errors.ts";
 import type { CallId, Fingerprint, RunId, Scope, ThreadId, TicketId } from "../domain/ids.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
@@ -33,6 +33,7 @@ import type { Message } from "../domain/message.ts";
 import type { RunStatus } from "../domain/run.ts";
 import type { SettlementRecord, TicketKind, TicketRecord } from "../domain/ticket.ts";
 import type { TransactionKind } from "../domain/tool.ts";
+import type { Birth } from "./birth.ts";
 import type { Bus } from "./bus.ts";
 import type { Clock } from "./clock.ts";
 import type { ContentStore } from "./content-store.ts";
@@ -46,24 +47,6 @@ export interface RunKey {
   readonly scope: Scope;
   readonly run: RunId;
 }
-
-export interface Birth {
-  readonly key: string;
-  readonly requestHash: string;
-  readonly entry: RunCreated;
-  readonly manifest: DeclaredManifest;
-  /** What happens when the thread has an active run; queue unless said. Decided in the birth's own transaction. */
-  readonly whenBusy?: BusyRule;
-  /** Who is recorded as asking the active run to end. */
-  readonly by?: string;
-}
-
-/**
- * queue: behind it · queue-unless-waiting: answer `busy` when it waits · reject: answer `busy` ·
- * interrupt, supersede: in the same transaction the active run gets `cancel-requested` (with `instead`), and the new
- * run is the thread's next, before the queued ones.
- */
-export type BusyRule = "queue" | "queue-unless-waiting" | "reject" | "interrupt" | "supersede";
 
 export interface BusyRun {
   readonly run: RunId;

@@ -90,6 +90,8 @@ export interface PruneRuns {
 export interface RunFilter {
   readonly scope: Scope;
   readonly thread?: ThreadId;
+  /** Runs that this one has started through its delegates. */
+  readonly parent?: RunId;
   readonly agent?: string;
   readonly status?: RunStatus;
 }
@@ -110,6 +112,8 @@ export interface ListedRun {
   readonly queued: boolean;
   readonly head: number;
   readonly createdAt: number;
+  /** The run that has started it through a delegate. */
+  readonly parent?: RunId;
 }
 
 export interface ThreadStore {

@@ -4,6 +4,7 @@ import type { Manifest } from "../domain/declared-manifest.ts";
 import { HoldfastError } from "../domain/errors.ts";
 import type { Fingerprint, RunId, Scope } from "../domain/ids.ts";
 import { manifestOf } from "../domain/manifest.ts";
+import { isSame } from "../domain/manifest-diff.ts";
 import type { RunToBind } from "../engine/deps.ts";
 import type { Hash } from "../ports/hash.ts";
 import type { AgentCode } from "./bind-agent.ts";
@@ -49,6 +50,10 @@ export function missingAgent(agent: string): string {
   return `No worker has agent ${agent}; start one that does, or cancel the run`;
 }
 
+function missingDelegate(agent: string, under: readonly string[]): string {
+  return `No worker has agent ${agent} as it was lent by ${under.join(", ") || "nobody"}; start one that does, or cancel the run`;
+}
+
 export interface Looking {
   readonly hash: Hash;
   readonly findModel: FindModel;
@@ -57,11 +62,12 @@ export interface Looking {
 /** Agents in the order in which they were given; of one name the last counts, unless a run or a start asks for another. */
 export function listedAgents(known: readonly Known[], { hash, findModel }: Looking): AgentDirectory {
   const names = [...new Set(known.map(({ code }) => code.name))];
-  const labels = known.map(({ code }) => `${code.name}@${code.declared.version}`).join(", ");
+  const started = known.filter(({ code }) => !code.declared.under); // what is lent is started by its parent only
+  const labels = started.map(({ code }) => `${code.name}@${code.declared.version}`).join(", ");
 
   function named(text: string): Startable {
     const { name, version } = readRef(text);
-    const found = known.findLast(
+    const found = started.findLast(
       ({ code }) => code.name === name && (version === undefined || code.declared.version === version),
     );
     if (found) return { agent: found.code.agent, manifest: { ...found, declared: found.code.declared } };
@@ -74,8 +80,9 @@ export function listedAgents(known: readonly Known[], { hash, findModel }: Looki
   /** What this process runs is exactly what it was given: a start that means something else would run something else. */
   function given(asked: Agent<unknown>, run: RunId): Startable {
     const agent = findModel(asked, run);
-    if (known.length > 0 && !names.includes(agent.name)) {
-      throw new HoldfastError("unknown-agent", `Agent ${agent.name} is not one of this runtime's: ${names.join(", ")}`);
+    const own = [...new Set(started.map(({ code }) => code.name))];
+    if (known.length > 0 && !own.includes(agent.name)) {
+      throw new HoldfastError("unknown-agent", `Agent ${agent.name} is not one of this runtime's: ${own.join(", ")}`);
     }
     const manifest = manifestOf(agent, hash);
     const { fingerprint } = manifest;
@@ -92,12 +99,14 @@ export function listedAgents(known: readonly Known[], { hash, findModel }: Looki
     names: () => names,
     toStart: async ({ agent, run }) => (typeof agent === "string" ? named(agent) : given(agent, run)),
     async toBind({ agent, fingerprint, declared }) {
-      const candidates = known.filter(({ code }) => code.name === agent);
-      const last = candidates.at(-1);
-      if (!last) return { kind: "missing", why: missingAgent(agent) };
-      const same = candidates.find((each) => each.fingerprint === fingerprint);
+      const named = known.filter(({ code }) => code.name === agent);
+      if (named.length === 0) return { kind: "missing", why: missingAgent(agent) };
+      const same = named.find((each) => each.fingerprint === fingerprint);
       if (same) return { kind: "found", known: same };
-      const { version } = await declared();
+      const { version, under = [] } = await declared();
+      const candidates = named.filter(({ code }) => isSame(code.declared.under ?? [], under)); // G3
+      const last = candidates.at(-1);
+      if (!last) return { kind: "missing", why: missingDelegate(agent, under) };
       const chosen = candidates.findLast(({ code }) => code.declared.version === version);
       return { kind: "found", known: chosen ?? last };
     },

@@ -1,5 +1,5 @@
 /** An agent's code behind the ports the engine calls: its model, and its tools as a ToolRunner. */
-import type { Agent, OnUpgrade } from "../domain/agent.ts";
+import type { Agent, Delegate, OnUpgrade } from "../domain/agent.ts";
 import { answerToolFor } from "../domain/answer-tool.ts";
 import type { DeclaredBackend } from "../domain/backend/endpoint.ts";
 import { checkCandidate } from "../domain/candidate.ts";
@@ -8,11 +8,13 @@ import type { Verdict } from "../domain/entry.ts";
 import { HoldfastError, ToolFailure } from "../domain/errors.ts";
 import { defaultHistory } from "../domain/history.ts";
 import { carries, type JsonValue, messageOf, shortened } from "../domain/json.ts";
+import { heightOf, lendAgent } from "../domain/lend-agent.ts";
 import { declare, declaredTools } from "../domain/manifest.ts";
 import type { AgentOutput } from "../domain/output.ts";
 import { type Making, restoreAgent } from "../domain/restore-agent.ts";
 import { type SchemaResult, showIssues } from "../domain/standard-schema.ts";
 import type { Tool, ToolSpec } from "../domain/tool.ts";
+import type { BoundDelegate } from "../engine/bound-delegate.ts";
 import type { BoundAgent, BoundOutput } from "../engine/deps.ts";
 import { isAwaitable } from "../engine/whenever.ts";
 import type { ConfiguredBackend, RemoteBackend } from "../ports/backend.ts";
@@ -65,6 +67,22 @@ function boundParts(agent: Agent<unknown>): BoundAgent {
     history: history?.spec ?? defaultHistory,
     ...(history?.summariser ? { summariser: history.summariser as Model } : {}),
     ...boundRemote(agent),
+    delegates: new Map(agent.delegates.map((each) => [each.tool.spec.name, boundDelegate(agent, each)])),
+  };
+}
+
+/** Made when it is first needed: most runs delegate nothing. */
+function boundDelegate(parent: Agent<unknown>, lent: Delegate): BoundDelegate {
+  const { tool, agent, grant } = lent;
+  let made: DeclaredManifest | undefined;
+  return {
+    agent: agent.name,
+    ephemeral: grant.ephemeral,
+    height: heightOf(lent),
+    manifest: () => {
+      made ??= declare(lendAgent(parent, tool.spec.name) ?? agent);
+      return made;
+    },
   };
 }
 
@@ -144,6 +162,7 @@ function gate(tool: Tool, call: JudgedCall, result: SchemaResult<unknown>): Verd
   }
   if (call.edited) return { kind: "allow" }; // an edit itself answers the ask
   const { spec, code } = tool;
+  if (spec.effect === "child") return { kind: "allow" };
   if (!code.execute) return ask("input", `Answer ${spec.name}`);
   if (spec.resume === "pass-decision-to-tool" && spec.gate === "never") return ask("input", `Answer for ${spec.name}`);
   if (spec.gate === "always") return askApproval(spec);

@@ -10,6 +10,7 @@
 import type { Agent } from "../domain/agent.ts";
 import { HoldfastError } from "../domain/errors.ts";
 import { messageOf } from "../domain/json.ts";
+import { lentAt } from "../domain/lend-agent.ts";
 import { fingerprintOf, manifestOf } from "../domain/manifest.ts";
 import type { RunToBind } from "../engine/deps.ts";
 import type { AgentResolver, WantedAgent } from "../ports/agent-resolver.ts";
@@ -56,12 +57,15 @@ export function resolvedAgents(resolver: AgentResolver, by: Resolving): AgentDir
     toStart: (asked) => startable(asked, by, ask),
     async toBind(run) {
       if (!names().includes(run.agent)) return { kind: "missing", why: missingAgent(run.agent) }; // A3
-      const { agent, fingerprint, scope } = run;
-      const { version } = await run.declared();
-      const wanted = { agent, version, fingerprint, run: run.run, scope };
+      const { fingerprint, scope } = run;
+      const { version, under = [] } = await run.declared();
+      const root = under[0]?.split("/")[0]; // what is lent is found below the agent that was started
+      const own = { agent: run.agent, version, fingerprint };
+      const wanted = { ...(root === undefined ? own : { agent: root }), run: run.run, scope };
       const { againMs } = by;
       try {
-        const answer = await patiently(() => ask(wanted, run.signal), { clock: by.clock, signal: run.signal });
+        const found = await patiently(() => ask(wanted, run.signal), { clock: by.clock, signal: run.signal });
+        const answer = found && lentOf(found, under);
         if (answer) return { kind: "found", known: codeOf(answer), againMs };
         return { kind: "missing", why: nothing(wanted), againMs };
       } catch (cause) {
@@ -71,8 +75,21 @@ export function resolvedAgents(resolver: AgentResolver, by: Resolving): AgentDir
   };
 }
 
+/** Made once, so that its code is bound once. */
+const lent = new WeakMap<Agent<unknown>, Map<string, Agent<unknown> | undefined>>();
+
+function lentOf(root: Agent<unknown>, under: readonly string[]): Agent<unknown> | undefined {
+  if (under.length === 0) return root;
+  const known = lent.get(root) ?? new Map<string, Agent<unknown> | undefined>();
+  lent.set(root, known);
+  const place = under.join(" ");
+  if (!known.has(place)) known.set(place, lentAt(root, under));
+  return known.get(place);
+}
+
 function nothing({ agent, version }: WantedAgent): string {
-  return `The resolver has no agent ${agent} for this run, which was started with version ${version}; let it find one, or cancel the run`;
+  const started = version === undefined ? "" : `, which was started with version ${version}`;
+  return `The resolver has no agent ${agent} for this run${started}; let it find one, or cancel the run`;
 }
 
 /** A2. */

@@ -40,16 +40,24 @@ export function createFindRoute(providers: Providers | undefined, adopt: Adopt):
 
 export function createFindModel(findRoute: FindRoute): FindModel {
   const found = new WeakMap<Agent<unknown>, Agent<unknown>>();
-  return (agent, run) => {
+  function own(agent: Agent<unknown>, run: RunId | undefined): Agent<unknown> {
     if (!agent.model || !isRouted(agent.model) || !agent.withModel) return agent;
-    const known = found.get(agent);
-    if (known) return known;
     const model = findRoute(agent.model);
     if ("why" in model) throw unresolved(agent, model, run);
-    const whole = agent.withModel(model); // P1
-    found.set(agent, whole);
-    return whole;
+    return agent.withModel(model); // P1
+  }
+
+  const whole: FindModel = (agent, run) => {
+    const known = found.get(agent);
+    if (known) return known;
+    const mine = own(agent, run);
+    const delegates = mine.delegates?.map((each) => ({ ...each, agent: whole(each.agent, run) })) ?? [];
+    const isSame = delegates.every((each, index) => each.agent === mine.delegates[index]?.agent);
+    const made = isSame ? mine : { ...mine, delegates };
+    found.set(agent, made);
+    return made;
   };
+  return whole;
 }
 
 function unresolved({ name, model }: Agent<unknown>, { why, cause }: NoModel, run: RunId | undefined): HoldfastError {

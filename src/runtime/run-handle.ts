@@ -6,15 +6,15 @@ import type { RunId } from "../domain/ids.ts";
 import { Problems } from "../domain/problems.ts";
 import { viewRun } from "../domain/run-view.ts";
 import { loadState } from "../engine/load.ts";
-import type { RunKey, RunRow } from "../ports/store.ts";
+import type { RunKey, RunRow, TicketRow } from "../ports/store.ts";
 import { anyone, checkAct } from "./act-options.ts";
 import { asAllowed } from "./content-access.ts";
 import { type Desk, surely, written } from "./desk.ts";
-import { isIdle } from "./idle.ts";
+import { restingTickets } from "./idle.ts";
 import { post } from "./outside-door.ts";
 import { noSuchRun } from "./refusals.ts";
 import { outputOf, readResult } from "./run-result.ts";
-import type { ActOptions, Idle, RetellOptions, Run, RunResult, WaitOptions, WatchOptions } from "./runtime.ts";
+import type { ActOptions, Idle, RetellOptions, Run, RunResult, Stopped, WaitOptions, WatchOptions } from "./runtime.ts";
 import { sendInput } from "./sent-input.ts";
 import { runSource } from "./sources.ts";
 import { runState } from "./state.ts";
@@ -22,8 +22,6 @@ import { openTicket } from "./tickets.ts";
 import { waitUntil } from "./wait.ts";
 import { watch } from "./watch.ts";
 import type { WatchHub } from "./watch-hub.ts";
-
-const ticketLimit = 1_000;
 
 interface Held {
   readonly key: RunKey;
@@ -44,7 +42,7 @@ export function createRunHandle(id: RunId, desk: Desk, hub: WatchHub): Run<strin
     output: async (options) => outputOf(await result(held, options), desk.redactor),
     async cancel(options) {
       await ask(held, "cancel-requested", options);
-      return { receipt: (wait) => result(held, wait) };
+      return { receipt: (wait) => receipt(held, wait) };
     },
     pause: (options) => ask(held, "pause-requested", options),
     async *watch(options) {
@@ -84,12 +82,20 @@ async function result(held: Held, options: WaitOptions = {}): Promise<RunResult<
   return surely(`Reading run ${key.run}`, desk, () => readResult(key, desk));
 }
 
+async function receipt(held: Held, options: WaitOptions = {}): Promise<RunResult<string> & Stopped> {
+  const ended = await result(held, options);
+  const { key, desk } = held;
+  const { state } = await surely(`Reading run ${key.run}`, desk, () => loadState(key, desk.store));
+  const descendants = (state.stopping ?? []).map(({ run, agent, how = "would-not-stop" }) => ({ run, agent, how }));
+  return { ...ended, descendants };
+}
+
 async function idle(held: Held, options: WaitOptions = {}): Promise<Idle<string>> {
   const { key, desk } = held;
   checkWait(options, key);
-  const until = async (): Promise<boolean> => isIdle(await rowOf(held), desk.clock.now());
+  const until = async (): Promise<boolean> => (await restingOf(held)) !== undefined;
   for (;;) {
-    await waitUntil(key, desk, { ...options, until, by: ["run-ended", "run-waiting"] });
+    await waitUntil(key, desk, { ...options, until, by: ["run-ended", "run-waiting"], isOfAny: true });
     const resting = await surely(`Reading run ${key.run}`, desk, () => atRest(held));
     if (resting) return resting;
   }
@@ -100,9 +106,13 @@ async function atRest(held: Held): Promise<Idle<string> | undefined> {
   const { key, desk } = held;
   const row = await rowOf(held);
   if (row.status === "done") return { status: "done", result: await readResult(key, desk) };
-  const rows = await desk.store.tickets({ ...key, status: "open", limit: ticketLimit });
-  if (rows.length === 0 || !isIdle(row, desk.clock.now())) return undefined;
-  return { status: "waiting", tickets: rows.map((each) => openTicket(each, desk)) };
+  const rows = await restingOf(held);
+  return rows && { status: "waiting", tickets: rows.map((each) => openTicket(each, desk)) };
+}
+
+async function restingOf(held: Held): Promise<readonly TicketRow[] | undefined> {
+  const { store, clock } = held.desk;
+  return restingTickets(await rowOf(held), { store, now: clock.now() });
 }
 
 async function ask(

@@ -21,7 +21,7 @@ import { startRun } from "./start-run.ts";
 import { deleted, deleteSurely } from "./threads.ts";
 
 const statuses = ["created", "running", "waiting", "done"];
-const filterNames = ["thread", "agent", "status"];
+const filterNames = ["thread", "parent", "agent", "status"];
 const messagePage = 256;
 
 export function createRunLists(desk: Desk): Pick<Runs, "list" | "count" | "manifest" | "diff" | "erase" | "prune"> {
@@ -74,10 +74,11 @@ function filterOf(wanted: ListRuns, problems: Problems, desk: Desk): RunFilter {
   problems.optional("agent", (agent) => typeof agent === "string", "must be a string");
   problems.oneOf("status", statuses);
   problems.refuse("invalid-options", "Runs cannot be listed");
-  const { thread, agent, status } = wanted;
+  const { thread, parent, agent, status } = wanted;
   return {
     scope: desk.scope,
     ...(thread === undefined ? {} : { thread: parseId<ThreadId>("thread", thread) }),
+    ...(parent === undefined ? {} : { parent: parseId<RunId>("run id", parent) }),
     ...(agent === undefined ? {} : { agent }),
     ...(status === undefined ? {} : { status }),
   };

@@ -11,9 +11,9 @@ import type { InputId, RunId, ThreadId, TicketId } from "../domain/ids.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { ManifestDifference } from "../domain/manifest-diff.ts";
 import type { Overrides } from "../domain/overrides.ts";
-import type { RunStatus, RunUsage } from "../domain/run.ts";
+import type { RunStatus, RunUsage, StoppedRun } from "../domain/run.ts";
 import type { RunView, Spent } from "../domain/run-view.ts";
-import type { Decision, TicketCall, TicketKind } from "../domain/ticket.ts";
+import type { Decision, EngineDecision, PathStep, TicketCall, TicketKind } from "../domain/ticket.ts";
 import type { Tool } from "../domain/tool.ts";
 import type { EvidenceRow } from "../ports/store.ts";
 import type { ListedRun } from "../ports/thread-store.ts";
@@ -113,7 +113,7 @@ export interface Run<Output = string> {
   readonly id: RunId;
   /** Reads once. */
   status(): Promise<RunView>;
-  /** Resolves when the run waits on someone or is done. */
+  /** Resolves when the run waits on someone or is done. One whose delegate is at work does neither; their tickets are its too. */
   idle(options?: WaitOptions): Promise<Idle<Output>>;
   /** Resolves once, when the run is done, across waits, restarts and processes. */
   result(options?: WaitOptions): Promise<RunResult<Output>>;
@@ -148,8 +148,13 @@ export interface RetellOptions {
 }
 
 export interface CancelReceipt<Output = string> {
-  /** Resolves when the run has ended; it may have ended otherwise first. */
-  receipt(options?: WaitOptions): Promise<RunResult<Output>>;
+  /** Resolves when the run has ended; it may have ended otherwise first. However often it is asked, it says the same. */
+  receipt(options?: WaitOptions): Promise<RunResult<Output> & Stopped>;
+}
+
+export interface Stopped {
+  /** What became of the runs below it that were asked to end with it, at any depth; empty when there were none. */
+  readonly descendants: readonly StoppedRun[];
 }
 
 /** An input that can be taken back or changed until the run has read it. */
@@ -174,6 +179,8 @@ interface TicketFacts<Kind extends TicketKind> extends TicketTerms {
   readonly rootRun: RunId;
   readonly thread: ThreadId;
   readonly agent: string;
+  /** The delegations above its run, the root's first; absent for a root. */
+  readonly path?: readonly PathStep[];
   readonly prompt: string;
   readonly hash: string;
   readonly problem?: string;
@@ -248,11 +255,25 @@ export type CallTicket<Input = JsonValue, Output = unknown> =
   | InputTicket<Input, Output>
   | UnknownOutcomeTicket<Input, Output>;
 
-export type Ticket = CallTicket | AuthTicket | PauseTicket | QuarantinedTicket | MissingCapabilityTicket | TimerTicket;
+/** Settled by the end of the run that a delegate's call is. What that run waits on is its own tickets. */
+export interface ChildTicket extends TicketFacts<"child">, CallFacts<JsonValue> {
+  readonly child: { readonly run: RunId; readonly agent: string };
+}
+
+export type Ticket =
+  | CallTicket
+  | AuthTicket
+  | PauseTicket
+  | QuarantinedTicket
+  | MissingCapabilityTicket
+  | TimerTicket
+  | ChildTicket;
 
 export interface ListTickets {
   readonly status?: "open" | "decided";
   readonly run?: string;
+  /** Tickets of this run and of all runs below it. */
+  readonly root?: string;
   readonly thread?: string;
   readonly kind?: TicketKind;
   readonly limit?: number;
@@ -263,7 +284,7 @@ export type TicketsOf<T, Kind extends TicketKind = TicketKind> = Extract<
   { readonly kind: Kind }
 >;
 
-export type OfferedDecision = Exclude<Decision, { kind: "elapsed" | "expired" | "closed" }>;
+export type OfferedDecision = Exclude<Decision, EngineDecision>;
 
 export interface Tickets {
   /** Typed by the tool, and by the kind where one is asked for. */
@@ -281,6 +302,8 @@ export interface Tickets {
 
 export interface ListRuns {
   readonly thread?: string;
+  /** Runs that this one has started through its delegates. */
+  readonly parent?: string;
   readonly agent?: string;
   readonly status?: RunStatus;
 }

@@ -3,7 +3,7 @@ import { streamTag } from "../domain/cursor.ts";
 import { compileFilter, type EventFilter } from "../domain/event-filter.ts";
 import type { RunId } from "../domain/ids.ts";
 import { type Desk, surely } from "./desk.ts";
-import { isIdle } from "./idle.ts";
+import { isIdle, restingTickets } from "./idle.ts";
 import { placeEntry } from "./placed.ts";
 import { noSuchRun } from "./refusals.ts";
 import type { Source } from "./watch.ts";
@@ -43,6 +43,8 @@ export async function runSource(run: RunId, desk: Desk, hub: WatchHub): Promise<
       const row = await read(desk, () => desk.store.run(key));
       if (!row) return "erased";
       if (row.head !== last.seq || !isIdle(row, desk.clock.now())) return "going-on";
+      const { store, clock } = desk;
+      if (!(await read(desk, () => restingTickets(row, { store, now: clock.now() })))) return "going-on";
       return row.status === "done" ? "ended" : "idle";
     },
     pause: (signal) => desk.clock.sleep(desk.watchPollMs, signal),

@@ -57,19 +57,20 @@ export function createTickets(desk: Desk): Tickets {
 }
 
 function filterOf(filter: ListTickets & { readonly tool?: Tool }, desk: Desk): TicketFilter {
-  const problems = new Problems(filter, ["status", "kind", "run", "thread", "tool", "limit"]);
+  const problems = new Problems(filter, ["status", "kind", "run", "root", "thread", "tool", "limit"]);
   problems.oneOf("status", ["open", "decided"]);
   problems.oneOf("kind", Object.keys(ticketVerbs));
   problems.optional("tool", (tool) => typeof (tool as Tool).spec?.name === "string", "must come from tool({ … })");
   problems.integer("limit", 1, maxLimit);
   problems.refuse("invalid-options", "Tickets cannot be listed");
-  const { status, kind, run, thread, tool, limit = defaultLimit } = filter;
+  const { status, kind, run, root, thread, tool, limit = defaultLimit } = filter;
   return {
     scope: desk.scope,
     limit,
     ...(status === undefined ? {} : { status }),
     ...(kind === undefined ? {} : { kind }),
     ...(run === undefined ? {} : { run: parseId<RunId>("run id", run) }),
+    ...(root === undefined ? {} : { rootRun: parseId<RunId>("run id", root) }),
     ...(thread === undefined ? {} : { thread: parseId<ThreadId>("thread", thread) }),
     ...(tool === undefined ? {} : { tool: tool.spec.name }),
   };
@@ -123,6 +124,7 @@ function verbsOf(kind: TicketKind, decide: Decide): Verbs {
     case "missing-capability":
       return { release, cancelRun };
     case "timer":
+    case "child":
       return {};
     default:
       return kind satisfies never;

@@ -10,13 +10,15 @@ export interface Wait {
   /** The entries that can make it true; a hint that carries others is not looked into. */
   readonly by: readonly EntryType[];
   readonly signal?: AbortSignal;
+  /** What other runs do can make it true as well. */
+  readonly isOfAny?: boolean;
 }
 
 export async function waitUntil(key: RunKey, desk: Desk, wait: Wait): Promise<void> {
   let hinted = false;
   let wake: (() => void) | undefined;
   const unsubscribe = desk.bus.subscribe((hint) => {
-    if (hint.run !== key.run || hint.scope !== key.scope) return;
+    if ((hint.run !== key.run && !wait.isOfAny) || hint.scope !== key.scope) return;
     if (hint.entries && !hint.entries.some((entry) => wait.by.includes(entry.type))) return;
     hinted = true;
     wake?.();

@@ -6,7 +6,8 @@
  * tell whether it happened; it did, it did not, or it does once its caller has looked and not found it.
  */
 import type { RunId } from "../domain/ids.ts";
-import type { Birth, Commit } from "../ports/store.ts";
+import type { Birth } from "../ports/birth.ts";
+import type { Commit } from "../ports/store.ts";
 import { failureOf, isUserCode, labelOf, unknown } from "./crash-labels.ts";
 import { createLateWrites, oneAtATime } from "./crash-timing.ts";
 import type { Intercept, InterceptNow, PortCall } from "./intercept.ts";

@@ -3,6 +3,7 @@
 import { createInMemoryBus } from "../buses/in-memory.ts";
 import { composeRuntime, type RuntimePorts, type RuntimeSettings } from "../compose.ts";
 import type { Agent } from "../domain/agent.ts";
+import { withLent } from "../domain/lend-agent.ts";
 import { createAjvChecker } from "../platform/ajv-checker.ts";
 import { nodeHash } from "../platform/node-hash.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -98,7 +99,9 @@ export async function startProcess(options: ProcessOptions): Promise<TestProcess
     logger,
     schemas: createAjvChecker(),
   };
-  const agents = options.agents.map((each) => interceptAgent(bindAgent(each), { wait: guard, now: guardNow }));
+  const agents = withLent(options.agents).map((each) =>
+    interceptAgent(bindAgent(each), { wait: guard, now: guardNow }),
+  );
   const sinks = interceptSinks(options.settings?.sinks ?? {}, guard);
   const { resolver, providers } = options.settings ?? {};
   const settings = {

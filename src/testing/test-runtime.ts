@@ -91,14 +91,20 @@ export async function testRuntime(options: TestRuntimeOptions): Promise<TestRunt
 
 function withModel(agent: Agent<unknown>, models: TestRuntimeOptions["models"]): Agent<unknown> {
   const model = models?.[agent.name];
-  if (!model) return agent;
+  const delegates = agent.delegates.map((each) => ({ ...each, agent: withModel(each.agent, models) }));
+  if (!model) return { ...agent, delegates };
   // It stands in for the agent's own: a run's manifest says what that is.
   const { description } = agent.model;
-  return { ...agent, model: { description, call: (request, signal) => model.call(request, signal) } as Model };
+  return {
+    ...agent,
+    delegates,
+    model: { description, call: (request, signal) => model.call(request, signal) } as Model,
+  };
 }
 
 function withLog(agent: Agent<unknown>, executed: Map<string, Executed[]>): Agent<unknown> {
-  return { ...agent, tools: agent.tools.map((tool) => logged(tool, executed)) };
+  const delegates = agent.delegates.map((each) => ({ ...each, agent: withLog(each.agent, executed) }));
+  return { ...agent, tools: agent.tools.map((tool) => logged(tool, executed)), delegates };
 }
 
 function logged(tool: Tool, executed: Map<string, Executed[]>): Tool {

@@ -86,7 +86,15 @@ test("the page has the fields of a tool's context, the ticket filters and the op
     log: 1,
     now: 1,
   };
-  const filters: Record<keyof ListTickets | "tool", 1> = { tool: 1, status: 1, run: 1, thread: 1, kind: 1, limit: 1 };
+  const filters: Record<keyof ListTickets | "tool", 1> = {
+    tool: 1,
+    status: 1,
+    run: 1,
+    root: 1,
+    thread: 1,
+    kind: 1,
+    limit: 1,
+  };
   const options: Record<keyof TestRuntimeOptions, 1> = { agents: 1, store: 1, models: 1, settings: 1, intercept: 1 };
   expect(namesIn(page, "The tool's context")).toEqual(Object.keys(context).sort());
   expect(namesIn(page, "tickets.list")).toEqual(Object.keys(filters).sort());
@@ -97,7 +105,7 @@ test("the page has the options of watching, forking and lists", () => {
   const watch: Record<keyof WatchOptions, 1> = { after: 1, from: 1, until: 1, content: 1, signal: 1 };
   const filter: Record<keyof EventFilter, 1> = { types: 1, runs: 1, threads: 1, agents: 1 };
   const pages: Record<keyof PageOptions, 1> = { cursor: 1, limit: 1, order: 1 };
-  const runs: Record<keyof ListRuns, 1> = { thread: 1, agent: 1, status: 1 };
+  const runs: Record<keyof ListRuns, 1> = { thread: 1, parent: 1, agent: 1, status: 1 };
   const fork: Record<keyof ForkOptions, 1> = { atStep: 1, key: 1, overrides: 1 };
   const thread: Record<keyof CreateThread, 1> = { id: 1, title: 1, metadata: 1, parent: 1, messages: 1 };
   expect(namesIn(page, "watch")).toEqual(Object.keys(watch).sort());
@@ -122,6 +130,7 @@ test("the entries page has every error that a model can read of a call", () => {
     "timed-out": 1,
     "outcome-unknown": 1,
     "marked-failed": 1,
+    "delegate-failed": 1,
     "not-run": 1,
     aborted: 1,
   };

@@ -1,7 +1,7 @@
 /** Legal journals from a list of numbers: at each place the facts that may come next are listed, and a number picks one. */
 import { apply, birth } from "../../src/domain/apply.ts";
 import type { EffectSettled, Entry, EntryBody, RunCreated, Settled } from "../../src/domain/entry.ts";
-import { compactionId, type MessageId, toolEffectId } from "../../src/domain/ids.ts";
+import { compactionId, type MessageId, type RunId, toolEffectId } from "../../src/domain/ids.ts";
 import type { CallResult } from "../../src/domain/message.ts";
 import type { CallState, RunState, StepState } from "../../src/domain/run-state.ts";
 import type { Decision, DecisionKind, TicketKind, TicketRecord } from "../../src/domain/ticket.ts";
@@ -91,6 +91,15 @@ const sample: Readonly<Record<DecisionKind, Decision>> = {
   elapsed: { kind: "elapsed" },
   expired: { kind: "expired", counts: "reject" },
   closed: { kind: "closed", why: "cancelled" },
+  "child-ended": {
+    kind: "child-ended",
+    run: "child" as RunId,
+    agent: "helper",
+    outcome: { kind: "completed", reason: "natural" },
+    output: "done",
+    steps: 1,
+    usage: { inputTokens: 0, outputTokens: 0 },
+  },
 };
 
 function decisions(state: RunState): EntryBody[] {

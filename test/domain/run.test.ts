@@ -26,7 +26,8 @@ test("each kind of ticket has only its legal verbs, and none of them is the engi
     quarantined: ["release", "cancel-run"],
     "missing-capability": ["release", "cancel-run"],
     timer: [],
+    child: [],
   });
-  const engines: readonly DecisionKind[] = ["elapsed", "closed"];
+  const engines: readonly DecisionKind[] = ["elapsed", "closed", "child-ended"];
   for (const verbs of Object.values(ticketVerbs)) expect(verbs.filter((verb) => engines.includes(verb))).toEqual([]);
 });

@@ -20,6 +20,10 @@ type Whole<T> = T extends readonly (infer Item)[]
     ? { readonly [Key in keyof T]-?: Whole<NonNullable<T[Key]>> }
     : T;
 
+const budget = { steps: 9, wallTimeMs: 1_000, tokens: 1_000, microUsd: 1_000, depth: 2, children: 3 };
+/** One field stands for all of it. */
+const lent = { format: 1, agent: "helper" } as unknown as Whole<Omit<DeclaredManifest, "declaredBy">>;
+
 /** Every field there is: one that joins DeclaredManifest does not compile until it is here. */
 export const whole: Whole<Omit<DeclaredManifest, "instructions" | "context">> & {
   instructions: JsonObject;
@@ -90,7 +94,9 @@ export const whole: Whole<Omit<DeclaredManifest, "instructions" | "context">> & 
     },
     adapt: ["transcript"],
   },
-  budget: { steps: 9, wallTimeMs: 1_000, tokens: 1_000, microUsd: 1_000 },
+  budget,
+  delegates: [{ name: "helper", agent: "helper", declared: lent, budget, readOnly: true, ephemeral: true }],
+  under: ["boss/clerk"],
   sinks: ["crm"],
   declaredBy: { holdfast: "0.0.0" },
 };
@@ -121,7 +127,7 @@ export const goldenManifests: Readonly<Record<string, DeclaredManifest>> = {
 export const goldenFingerprints: Readonly<Record<string, string>> = {
   plain: "5f429a59aba8871a8710a1fd7c8bcd5db1fb2ec6a3459c70d5d72fdb585d712e",
   "a function of the context": "4785cc30dad0106db16dad178c4305a2a6110a9e3d121bdb69177e15b8e1c20f",
-  "every field": "fc2ce0ae9475510dbf3f5c3fb6cbc2e9c2312813a9aac1b438f80370292f926e",
+  "every field": "75cb3be3e465d7aed2ef486348d5631973ede93f7164d8cf7960629b97acb102",
   "numbers and texts": "a088e7e45ad649b473439f8acbd2fae78473abeb640363cd1cb5a99fe1bd081a",
   "keys in another order than they sort": "5c990d2876a3e4a0f7532a29782227ae47c336f6b9003c20db6c41591ba29a91",
 };

@@ -1,6 +1,7 @@
 /** Mutants that need no more than the Store interface. They sit inside the checks. */
 import type { EntryBody } from "../../src/domain/entry.ts";
-import type { Birth, Commit, CommitAnswer, Release, Store } from "../../src/ports/store.ts";
+import type { Birth } from "../../src/ports/birth.ts";
+import type { Commit, CommitAnswer, Release, Store } from "../../src/ports/store.ts";
 import { memory } from "../../src/stores/memory/memory.ts";
 import type { Wrap } from "../../src/testing/sim/wrap.ts";
 import { silentLogger } from "../../src/testing/test-process.ts";

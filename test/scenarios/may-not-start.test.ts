@@ -42,6 +42,7 @@ const at: Circumstances = {
     keys: new Map(),
     threadBase: {},
     spec: () => undefined,
+    delegate: () => undefined,
   },
 };
 

@@ -1,6 +1,6 @@
 /** H2: a page costs its length, whatever the store holds. */
 import { expect, test } from "vitest";
-import type { Scope, ThreadId } from "../../src/domain/ids.ts";
+import type { RunId, Scope, ThreadId } from "../../src/domain/ids.ts";
 import { pageOf as runPage } from "../../src/stores/sqlite/run-lists.ts";
 import { pageOf as threadPage } from "../../src/stores/sqlite/thread-rows.ts";
 import {
@@ -101,6 +101,7 @@ test.each(places)("R1 a page of runs is read through an index in its order: %o",
     [{}, "runs_by_scope"],
     [{ thread: "t" as ThreadId }, "runs_by_thread"],
     [{ agent: "ann" }, "runs_by_agent"],
+    [{ parent: "r" as RunId }, "runs_by_parent"],
     [{ status: "waiting" as const }, "runs_by_status"],
     [{ agent: "ann", status: "waiting" as const }, "runs_by_status"],
     [{ agent: "ann", status: "done" as const }, "runs_by_agent"],

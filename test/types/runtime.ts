@@ -155,6 +155,9 @@ export async function anyTicket(runtime: Runtime): Promise<void> {
       case "timer":
         holds<Equal<typeof ticket.dueAt, number>>();
         break;
+      case "child":
+        holds<Equal<typeof ticket.child.agent, string>>();
+        break;
       default:
         ticket satisfies never;
     }

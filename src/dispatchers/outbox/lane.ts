@@ -23,6 +23,8 @@ export interface LaneOptions {
 }
 
 export interface Relay {
+  /** Something was written in this process: it is looked for now. */
+  nudge(): void;
   /** Returns when nothing is being carried any more. */
   close(): Promise<void>;
 }
@@ -32,10 +34,13 @@ export type Carry = (taken: TakenDelivery) => Promise<DeliveryEnd>;
 
 export function serveLane(options: LaneOptions, carry: Carry): Relay {
   const stop = new AbortController();
-  const carrying = serve({ ...options, carry }, stop.signal);
+  const rest = createRest(options.clock);
+  const carrying = serve({ ...options, carry, rest }, stop.signal);
   return {
+    nudge: () => rest.end(),
     close: () => {
       stop.abort();
+      rest.end();
       return carrying;
     },
   };
@@ -43,6 +48,32 @@ export function serveLane(options: LaneOptions, carry: Carry): Relay {
 
 interface Lane extends LaneOptions {
   readonly carry: Carry;
+  readonly rest: Rest;
+}
+
+/** A pause between two looks, which ends early when somebody says so; also when that was said just before it. */
+interface Rest {
+  pause(ms: number): Promise<void>;
+  end(): void;
+}
+
+function createRest(clock: Clock): Rest {
+  let isNudged = false;
+  let sleeping: AbortController | undefined;
+  return {
+    async pause(ms) {
+      if (!isNudged) {
+        sleeping = new AbortController();
+        await clock.sleep(ms, sleeping.signal);
+        sleeping = undefined;
+      }
+      isNudged = false;
+    },
+    end() {
+      isNudged = true;
+      sleeping?.abort();
+    },
+  };
 }
 
 /** One loop, one timer. */
@@ -53,7 +84,7 @@ async function serve(lane: Lane, stop: AbortSignal): Promise<void> {
       if (stop.aborted) return;
       pauseMs = Math.min(pauseMs, await carrySome(scope, lane));
     }
-    if (pauseMs > 0) await lane.clock.sleep(pauseMs, stop);
+    if (pauseMs > 0) await lane.rest.pause(pauseMs);
   }
 }
 

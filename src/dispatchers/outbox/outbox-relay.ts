@@ -1,5 +1,5 @@
 /**
- * Carries deliveries to runs, through their outside door. The store says what is due and to whom it is leased.
+ * Carries deliveries to runs, through their outside door, and births of delegates' runs. The store says what is due and to whom it is leased.
  *
  * R1 Rows are leased, although carrying one twice is harmless (the target knows its key): without leases every process
  *    would carry every row, and nobody would know how often a row was tried.
@@ -10,10 +10,12 @@
  * R4 One loop, one timer. An empty outbox costs one indexed read per poll and scope, and never a write.
  */
 import { messageOf } from "../../domain/json.ts";
+import type { Birth } from "../../ports/birth.ts";
 import type { Bus } from "../../ports/bus.ts";
 import type { Delivery, DeliveryEnd, DeliveryKey, TakenDelivery } from "../../ports/outbox-store.ts";
 import type { PostAnswer, PostRefusal } from "../../ports/store.ts";
-import { type LaneOptions, later, type Relay, serveLane } from "./lane.ts";
+import { type Carrying, carryBirth, carryDrop, publish, tellUnborn } from "./carry-family.ts";
+import { type LaneOptions, later, type Place, type Relay, serveLane } from "./lane.ts";
 
 export interface RelayOptions extends Omit<LaneOptions, "batch" | "sink"> {
   readonly bus: Bus;
@@ -29,8 +31,11 @@ export function createOutboxRelay(options: RelayOptions): Relay {
 
 async function reach(taken: TakenDelivery, options: RelayOptions): Promise<DeliveryEnd> {
   const { delivery, ...place } = taken;
-  if (delivery.to !== "run") return { ...place, how: "dead", error: "it is no fact for a run" };
+  if (delivery.to === "sink") return { ...place, how: "dead", error: "it is no fact for a run" };
+  const by = { ...options, mostAttempts };
   try {
+    if (delivery.to === "drop") return await carryDrop(delivery.thread, place, by);
+    if (delivery.to === "birth") return await bear(delivery.birth, place, by);
     const answer = await post(taken, delivery, options);
     if (answer.kind !== "refused" || isMoot(delivery, answer.code)) return { ...place, how: "delivered" };
     if (forGood.includes(answer.code)) return { ...place, how: "dead", error: answer.code };
@@ -40,19 +45,25 @@ async function reach(taken: TakenDelivery, options: RelayOptions): Promise<Deliv
   }
 }
 
+/** What the store throws counts as an answer here, so that a birth which is given up is never given up in silence (F2). */
+async function bear(birth: Birth, place: Place, by: Carrying): Promise<DeliveryEnd> {
+  const end = await carryBirth(birth, place, by).catch((cause: unknown) =>
+    later(place, messageOf(cause), mostAttempts),
+  );
+  if (end.how === "dead") await tellUnborn(birth, end, by);
+  return end;
+}
+
 type RunDelivery = Extract<Delivery, { to: "run" }>;
 
 async function post(taken: TakenDelivery, delivery: RunDelivery, options: RelayOptions): Promise<PostAnswer> {
-  const { store, bus, logger } = options;
+  const { store } = options;
   const { run, fact, hash } = delivery;
   const key = deliveryKey(taken);
   const answer = await store.post({ scope: taken.scope, run, fact, key, ...(hash === undefined ? {} : { hash }) });
   if (answer.kind === "posted") {
     const { seq, at } = answer;
-    const hint = { scope: taken.scope, run, seq, entries: [{ seq, at, epoch: null, ...fact }] };
-    bus.publish(hint).catch((cause: unknown) => {
-      logger.warn(`The bus did not take a hint for run ${run}`, { cause: String(cause) });
-    });
+    publish({ scope: taken.scope, run, seq, entries: [{ seq, at, epoch: null, ...fact }] }, options);
   }
   return answer;
 }

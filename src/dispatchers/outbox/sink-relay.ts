@@ -30,6 +30,9 @@ export function createSinkRelay(options: SinkRelayOptions): Relay {
   const giveUp = new AbortController();
   const lanes = Object.entries(options.sinks).map(([name, sink]) => serveSink({ ...options, name, sink, giveUp }));
   return {
+    nudge() {
+      for (const lane of lanes) lane.nudge();
+    },
     async close() {
       const closed = Promise.all(lanes.map((lane) => lane.close()));
       const inTime = new AbortController();

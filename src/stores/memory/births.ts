@@ -1,6 +1,7 @@
 /** Births of runs and threads in the memory store: everything is checked before anything is changed (S4). */
 import { contentIn } from "../../domain/cites.ts";
-import type { Birth, BirthAnswer, BusyRun, NewThread, NewThreadAnswer } from "../../ports/store.ts";
+import type { Birth } from "../../ports/birth.ts";
+import type { BirthAnswer, BusyRun, NewThread, NewThreadAnswer } from "../../ports/store.ts";
 import { isRefused, takeover } from "../shared/busy-rule.ts";
 import { type HistoryRun, readHistory } from "../shared/read-history.ts";
 import { runTaken, startKeyTaken } from "../shared/refusals.ts";
@@ -18,7 +19,7 @@ export function create(scope: ScopeData, birth: Birth, now: number): BirthAnswer
   const active = known?.active;
   if (active && isRefused(birth.whenBusy, active.status)) return { kind: "busy", active: busyRun(scope, active) };
   checkCites(scope, identity.run, contentIn([birth.entry]));
-  const thread = known ?? addThread(scope, { scope: identity.scope, thread: identity.thread }, now);
+  const thread = known ?? addThread(scope, newThread(scope, birth), now);
   if (active) askToEnd(scope, active, { birth, now });
   const run = addRun(scope, birth, { thread, now });
   run.queued = active !== undefined;
@@ -27,6 +28,13 @@ export function create(scope: ScopeData, birth: Birth, now: number): BirthAnswer
   else thread.queue.push(run);
   reschedule(scope, run);
   return { kind: "created", queued: run.queued };
+}
+
+/** The thread of a delegate's run is below its parent's, while that is there. */
+function newThread(scope: ScopeData, { entry }: Birth): Omit<NewThread, "history"> {
+  const { scope: name, thread, parentThread: parent } = entry.identity;
+  const isThere = parent !== undefined && scope.threads.has(parent);
+  return { scope: name, thread, ...(isThere ? { parent } : {}) };
 }
 
 function busyRun(scope: ScopeData, { id: run, status }: MemoryRun): BusyRun {

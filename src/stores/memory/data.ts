@@ -50,6 +50,7 @@ export interface MemoryRun {
   readonly id: RunId;
   readonly thread: MemoryThread;
   readonly agent: string;
+  readonly parent: RunId | undefined;
   readonly fingerprint: Fingerprint;
   readonly createdAt: number;
   readonly priority: number;

@@ -72,10 +72,12 @@ function runsOf(scope: ScopeData, { thread }: RunFilter): readonly MemoryRun[] {
   return thread === undefined ? scope.runList : (scope.threads.get(thread)?.runs ?? []);
 }
 
-function fits(run: MemoryRun, { agent, status }: RunFilter): boolean {
+function fits(run: MemoryRun, { agent, status, parent }: RunFilter): boolean {
+  if (parent !== undefined && run.parent !== parent) return false;
   return (agent ?? run.agent) === run.agent && (status ?? run.status) === run.status;
 }
 
-function listed({ no, id: run, thread, agent, status, queued, head, createdAt }: MemoryRun): ListedRun {
-  return { no, run, thread: thread.id, agent, status, queued, head, createdAt };
+function listed({ no, id: run, thread, agent, status, queued, head, createdAt, parent }: MemoryRun): ListedRun {
+  const above = parent === undefined ? {} : { parent };
+  return { no, run, thread: thread.id, agent, status, queued, head, createdAt, ...above };
 }

@@ -1,6 +1,6 @@
 /** A run that joins its thread: its record, its place in the lists, its start key, its manifest and its first entry. */
 import { contentIn } from "../../domain/cites.ts";
-import type { Birth } from "../../ports/store.ts";
+import type { Birth } from "../../ports/birth.ts";
 import { firstDue } from "../shared/first-due.ts";
 import { append, type MemoryRun, type MemoryThread, type ScopeData } from "./data.ts";
 import { recordStart } from "./post.ts";
@@ -36,6 +36,7 @@ function newRun(
     id: identity.run,
     thread: place.thread,
     agent: identity.agent,
+    parent: identity.parentRun,
     fingerprint: manifest.fingerprint,
     createdAt: place.now,
     priority,

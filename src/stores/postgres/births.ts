@@ -9,7 +9,8 @@
 import type { RunId } from "../../domain/ids.ts";
 import type { RunStatus } from "../../domain/run.ts";
 import { entryFormat } from "../../domain/upcast.ts";
-import type { Birth, BirthAnswer } from "../../ports/store.ts";
+import type { Birth } from "../../ports/birth.ts";
+import type { BirthAnswer } from "../../ports/store.ts";
 import { isRefused, takeover } from "../shared/busy-rule.ts";
 import { firstDue } from "../shared/first-due.ts";
 import { type Access, storeTime, type Tx } from "./access.ts";
@@ -103,16 +104,18 @@ async function askToEnd(tx: Tx, birth: Birth, place: Place): Promise<void> {
 }
 
 const insert = (taken: "" | "ON CONFLICT DO NOTHING"): string => `WITH new_thread AS (
-    INSERT INTO hf.threads (no, scope, id, created_at, updated_at, position, erased, active)
-    SELECT $2::bigint, $3::text, $5::text, $8::bigint, $8::bigint, 0, 0, $1::bigint WHERE $14::boolean
+    INSERT INTO hf.threads (no, scope, id, created_at, updated_at, position, erased, active, parent)
+    SELECT $2::bigint, $3::text, $5::text, $8::bigint, $8::bigint, 0, 0, $1::bigint,
+      (SELECT above.no FROM hf.threads AS above WHERE above.scope = $3::text AND above.id = $19::text)
+    WHERE $14::boolean
   ), joined AS (
     UPDATE hf.threads SET active = coalesce(active, $1::bigint), updated_at = $8::bigint
     WHERE no = $2::bigint AND NOT $14::boolean
   ), new_run AS (
     INSERT INTO hf.runs (no, scope, id, thread, thread_id, agent, fingerprint, created_at, start_key, turn, queued,
-      status, epoch, head, crashes, placed, priority, ready, wake)
+      status, epoch, head, crashes, placed, priority, ready, wake, parent_run)
     VALUES ($1::bigint, $3::text, $4::text, $2::bigint, $5::text, $6, $7::text, $8::bigint, $9::text, $10, $11,
-      'created', 0, 1, 0, 0, $16, $17, $18)
+      'created', 0, 1, 0, 0, $16, $17, $18, $20)
   ), new_key AS (
     INSERT INTO hf.start_keys (scope, key, run, request_hash) VALUES ($3::text, $9::text, $4::text, $12) ${taken}
   ), new_manifest AS (
@@ -132,12 +135,12 @@ type NewPlace = Pick<Place, "no" | "new_thread" | "thread" | "now">;
 
 export async function insertBirth(tx: Tx, place: NewPlace, added: NewRun): Promise<void> {
   const { birth, body, manifest, isQueued } = added;
-  const { scope, run, thread, agent } = birth.entry.identity;
+  const { scope, run, thread, agent, parentThread = null, parentRun = null } = birth.entry.identity;
   const turn = isQueued && takeover(birth) ? -place.no : place.no;
   const identity = [place.no, place.new_thread, scope, run, thread, agent, birth.entry.manifest.fingerprint];
   const rest = [place.now, birth.key, turn, isQueued, birth.requestHash, body, place.thread === null, manifest];
   const { priority, ready, wake = null } = firstDue(birth, place.now);
-  await tx.run(insert(added.onTakenKey ?? ""), [...identity, ...rest, priority, ready, wake]);
+  await tx.run(insert(added.onTakenKey ?? ""), [...identity, ...rest, priority, ready, wake, parentThread, parentRun]);
   tx.threads.add(place.new_thread);
   await citeFirst(tx, place.no, { scope, run, entries: [birth.entry] });
 }

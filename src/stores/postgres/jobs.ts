@@ -1,6 +1,7 @@
 /** A write that was asked for, as the writer sees it. */
 import type { Scope } from "../../domain/ids.ts";
-import type { Birth, RunKey } from "../../ports/store.ts";
+import type { Birth } from "../../ports/birth.ts";
+import type { RunKey } from "../../ports/store.ts";
 import type { Counted } from "../shared/commit-tally.ts";
 import type { Tx } from "./access.ts";
 import type { PreparedCommit } from "./commit-rows.ts";

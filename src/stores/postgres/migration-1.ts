@@ -61,6 +61,7 @@ CREATE TABLE hf.runs (
   thread_id text COLLATE "C" NOT NULL,
   agent text COLLATE "C" NOT NULL,
   fingerprint text COLLATE "C" NOT NULL,
+  parent_run text COLLATE "C",             -- id of the run that has started it through a delegate
   created_at bigint NOT NULL,
   status text COLLATE "C" NOT NULL CHECK (status IN ('created', 'running', 'waiting', 'done')),
   queued boolean NOT NULL,
@@ -96,6 +97,7 @@ CREATE INDEX runs_queued ON hf.runs (thread, turn) WHERE queued;
 CREATE INDEX runs_by_thread ON hf.runs (thread, no);
 CREATE INDEX runs_by_scope ON hf.runs (scope, no);
 CREATE INDEX runs_by_agent ON hf.runs (scope, agent, no);
+CREATE INDEX runs_by_parent ON hf.runs (scope, parent_run, no) WHERE parent_run IS NOT NULL;
 CREATE INDEX runs_by_status ON hf.runs (scope, status, no);
 
 CREATE TABLE hf.start_keys (

@@ -1,7 +1,7 @@
 /**
  * Pages and counts of runs.
  *
- * R1 A page walks one index in the order of creation: by thread the thread's runs, by status or agent the runs of it, else
+ * R1 A page walks one index in the order of creation: by parent its children, by thread the thread's runs, by status or agent the runs of it, else
  *    the scope's. A second filter is tried on each row of that walk.
  * R2 A count walks the same index and costs what it counts.
  */
@@ -19,6 +19,7 @@ interface StoredRun {
   readonly queued: boolean;
   readonly head: number;
   readonly created_at: number;
+  readonly parent_run: RunId | null;
 }
 
 export async function listRuns(db: Queries, list: RunList): Promise<readonly ListedRun[]> {
@@ -32,6 +33,7 @@ export async function listRuns(db: Queries, list: RunList): Promise<readonly Lis
     queued: row.queued,
     head: row.head,
     createdAt: row.created_at,
+    ...(row.parent_run === null ? {} : { parent: row.parent_run }),
   }));
 }
 
@@ -48,7 +50,7 @@ export function runPage(list: Omit<RunList, "limit">): Query {
   const place = after === undefined ? "" : `AND no ${isOldest ? ">" : "<"} $${values.length + 1}`;
   const all = after === undefined ? values : [...values, after];
   return {
-    sql: `SELECT no, id, thread_id, agent, status, queued, head, created_at FROM hf.runs WHERE ${where} ${place}
+    sql: `SELECT no, id, thread_id, agent, status, queued, head, created_at, parent_run FROM hf.runs WHERE ${where} ${place}
       ORDER BY no ${isOldest ? "" : "DESC"} LIMIT $${all.length + 1}`,
     values: all,
   };
@@ -61,10 +63,11 @@ export async function countRuns(db: Queries, filter: RunFilter): Promise<number>
 }
 
 function conditions(filter: RunFilter): { readonly where: string; readonly values: readonly string[] } {
-  const { scope, thread, agent, status } = filter;
+  const { scope, thread, parent, agent, status } = filter;
   const asked = [
     ["scope = ?", scope],
     ["thread = (SELECT no FROM hf.threads WHERE scope = $1 AND id = ?)", thread],
+    ["parent_run = ?", parent],
     ["agent = ?", agent],
     ["status = ?", status],
   ].filter((pair): pair is [string, string] => pair[1] !== undefined);

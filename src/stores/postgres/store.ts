@@ -7,7 +7,8 @@
  * Q3 `close` lets what was asked for finish; a call after it throws store-closed.
  */
 import type { RunId } from "../../domain/ids.ts";
-import type { Birth, BirthAnswer, Store, StoreDeps } from "../../ports/store.ts";
+import type { Birth } from "../../ports/birth.ts";
+import type { BirthAnswer, Store, StoreDeps } from "../../ports/store.ts";
 import type { PruneRuns } from "../../ports/thread-store.ts";
 import { createCommitTally } from "../shared/commit-tally.ts";
 import { storeClosed } from "../shared/refusals.ts";

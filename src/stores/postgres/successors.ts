@@ -3,7 +3,7 @@
  * Whether it may be born is looked at before anything is written, under the locks of run and thread.
  */
 import type { ThreadId } from "../../domain/ids.ts";
-import type { Birth } from "../../ports/store.ts";
+import type { Birth } from "../../ports/birth.ts";
 import { checkSuccessor } from "../shared/check-successor.ts";
 import { runTaken } from "../shared/refusals.ts";
 import type { Tx } from "./access.ts";

@@ -1,7 +1,7 @@
 /** What a birth does to a thread that has an active run: one pure answer for every store. */
 import type { CancelRequested } from "../../domain/entry.ts";
 import type { RunStatus } from "../../domain/run.ts";
-import type { Birth, BusyRule } from "../../ports/store.ts";
+import type { Birth, BusyRule } from "../../ports/birth.ts";
 
 /** The birth writes nothing and answers `busy`. */
 export function isRefused(rule: BusyRule | undefined, active: RunStatus): boolean {

@@ -1,5 +1,5 @@
 /** What a birth says about when and in which order its run is claimed: one pure answer for every store (S13). */
-import type { Birth } from "../../ports/store.ts";
+import type { Birth } from "../../ports/birth.ts";
 
 export interface FirstDue {
   readonly priority: number;

@@ -4,7 +4,8 @@
  */
 import type { RunId, Scope } from "../../domain/ids.ts";
 import type { RunStatus } from "../../domain/run.ts";
-import type { Birth, BirthAnswer, BusyRun } from "../../ports/store.ts";
+import type { Birth } from "../../ports/birth.ts";
+import type { BirthAnswer, BusyRun } from "../../ports/store.ts";
 import { isRefused, takeover } from "../shared/busy-rule.ts";
 import { firstDue } from "../shared/first-due.ts";
 import type { Access } from "./access.ts";
@@ -18,12 +19,13 @@ import { nextThreadNo } from "./thread-rows.ts";
 import { listTickets } from "./tickets.ts";
 
 const insertRun = `INSERT INTO runs
-  (no, scope, id, thread, thread_id, agent, fingerprint, created_at, start_key, turn, status, queued, start_pos,
-   priority, ready, wake, epoch, crashes)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0) ON CONFLICT DO NOTHING`;
+  (no, scope, id, thread, thread_id, agent, fingerprint, parent_run, created_at, start_key, turn, status, queued,
+   start_pos, priority, ready, wake, epoch, crashes)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0) ON CONFLICT DO NOTHING`;
 
-const insertThread = `INSERT INTO threads (no, scope, id, created_at, updated_at, position, erased, active)
-  VALUES (?1, ?2, ?3, ?4, ?4, 0, 0, ?5)`;
+/** The thread of a delegate's run is below its parent's, while that is there. */
+const insertThread = `INSERT INTO threads (no, scope, id, created_at, updated_at, position, erased, active, parent)
+  VALUES (?1, ?2, ?3, ?4, ?4, 0, 0, ?5, (SELECT no FROM threads WHERE scope = ?2 AND id = ?6))`;
 const joinThread = "UPDATE threads SET active = coalesce(active, ?2), updated_at = ?3 WHERE no = ?1";
 
 export function birthJob(access: Access, birth: Birth): Job<BirthAnswer> {
@@ -33,7 +35,7 @@ export function birthJob(access: Access, birth: Birth): Job<BirthAnswer> {
 
 function writeBirth(access: Access, birth: Birth, body: string): BirthAnswer {
   const { db } = access;
-  const { scope, run, thread } = birth.entry.identity;
+  const { scope, run, thread, parentThread = null } = birth.entry.identity;
   const first = findStart(db, scope, birth.key);
   if (first) return { kind: first.requestHash === birth.requestHash ? "existing" : "conflict", run: first.run };
   const { owner, active } = findOwner(db, birth);
@@ -46,7 +48,7 @@ function writeBirth(access: Access, birth: Birth, body: string): BirthAnswer {
   const isQueued = active !== undefined;
   const turn = isQueued && takeover(birth) ? -no : no;
   if (!insertRunRow(db, place, { birth, time, turn, isQueued })) return { kind: "run-exists" };
-  if (owner === undefined) db.run(insertThread, place.thread, scope, thread, time, no);
+  if (owner === undefined) db.run(insertThread, place.thread, scope, thread, time, no, parentThread);
   else db.run(joinThread, owner, no, time);
   if (active) askToEnd(db, { no: active.no, thread: place.thread }, { birth, time });
   insertFact(db, place, { seq: 1, time, body });
@@ -101,8 +103,9 @@ export function insertRunRow(
   added: NewRun,
 ): boolean {
   const { birth, time, turn, isQueued, endedFrom } = added;
-  const { scope, run, thread, agent } = birth.entry.identity;
-  const identity = [place.no, scope, run, place.thread, thread, agent, birth.entry.manifest.fingerprint] as const;
+  const { scope, run, thread, agent, parentRun = null } = birth.entry.identity;
+  const { fingerprint } = birth.entry.manifest;
+  const identity = [place.no, scope, run, place.thread, thread, agent, fingerprint, parentRun] as const;
   const state = [endedFrom === undefined ? "created" : "done", isQueued ? 1 : 0, endedFrom ?? null] as const;
   const { priority, ready, wake } = firstDue(birth, time);
   const due = [priority, ready, endedFrom === undefined ? (wake ?? null) : null] as const;

@@ -55,6 +55,7 @@ CREATE TABLE runs (
   thread_id TEXT NOT NULL,
   agent TEXT NOT NULL,
   fingerprint TEXT NOT NULL,
+  parent_run TEXT,                 -- id of the run that has started it through a delegate
   created_at INTEGER NOT NULL,
   status TEXT NOT NULL CHECK (status IN ('created', 'running', 'waiting', 'done')),
   queued INTEGER NOT NULL,
@@ -87,6 +88,7 @@ CREATE INDEX runs_queued ON runs (thread, turn) WHERE queued = 1;
 CREATE INDEX runs_by_thread ON runs (thread);
 CREATE INDEX runs_by_scope ON runs (scope);
 CREATE INDEX runs_by_agent ON runs (scope, agent);
+CREATE INDEX runs_by_parent ON runs (scope, parent_run) WHERE parent_run IS NOT NULL;
 CREATE INDEX runs_by_status ON runs (scope, status);
 
 CREATE TABLE start_keys (

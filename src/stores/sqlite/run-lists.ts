@@ -1,7 +1,7 @@
 /**
  * Pages and counts of runs.
  *
- * R1 A page walks one index in the order of creation: by thread the thread's runs, by status the runs of that status, by
+ * R1 A page walks one index in the order of creation: by parent its children, by thread the thread's runs, by status the runs of that status, by
  *    agent the runs of that agent, else the scope's. A second filter is tried on each row of that walk. Of agent and
  *    status the one that is rarer in a store that has grown leads: done runs are found through their agent.
  * R2 A count walks the same index and costs what it counts.
@@ -21,9 +21,10 @@ interface StoredRun {
   readonly queued: number;
   readonly head: number;
   readonly created_at: number;
+  readonly parent_run: RunId | null;
 }
 
-const columns = `no, id, thread_id, agent, status, queued, created_at,
+const columns = `no, id, thread_id, agent, status, queued, created_at, parent_run,
   (SELECT seq + n - 1 FROM journal WHERE thread = runs.thread AND run = runs.no ORDER BY seq DESC LIMIT 1) AS head`;
 
 export function listRuns(db: Connection, list: RunList): readonly ListedRun[] {
@@ -37,6 +38,7 @@ export function listRuns(db: Connection, list: RunList): readonly ListedRun[] {
     queued: row.queued === 1,
     head: row.head,
     createdAt: row.created_at,
+    ...(row.parent_run === null ? {} : { parent: row.parent_run }),
   }));
 }
 
@@ -63,11 +65,14 @@ export function countRuns(db: Connection, filter: RunFilter): number {
 
 /** The index, and what is asked of its rows. */
 function chosen(filter: RunFilter): Query {
-  const { scope, thread, agent, status } = filter;
+  const { scope, thread, parent, agent, status } = filter;
   const owner = "thread = (SELECT no FROM threads WHERE scope = ? AND id = ?)";
-  const lead = thread === undefined ? { sql: "scope = ?", values: [scope] } : { sql: owner, values: [scope, thread] };
+  const byThread = { sql: owner, values: [scope, thread ?? null] };
+  const lead = thread === undefined || parent !== undefined ? { sql: "scope = ?", values: [scope] } : byThread;
   const asked = [
     lead,
+    ...(parent === undefined ? [] : [{ sql: "parent_run = ?", values: [parent] }]),
+    ...(parent === undefined || thread === undefined ? [] : [byThread]),
     ...(agent === undefined ? [] : [{ sql: "agent = ?", values: [agent] }]),
     ...(status === undefined ? [] : [{ sql: "status = ?", values: [status] }]),
   ];
@@ -75,7 +80,8 @@ function chosen(filter: RunFilter): Query {
   return { sql: `INDEXED BY ${indexOf(filter)} WHERE ${where}`, values: asked.flatMap((each) => each.values) };
 }
 
-function indexOf({ thread, agent, status }: RunFilter): string {
+function indexOf({ thread, parent, agent, status }: RunFilter): string {
+  if (parent !== undefined) return "runs_by_parent";
   if (thread !== undefined) return "runs_by_thread";
   if (status !== undefined && (agent === undefined || status !== "done")) return "runs_by_status";
   return agent === undefined ? "runs_by_scope" : "runs_by_agent";

@@ -1,7 +1,8 @@
 /** The successor of a run that ends: its row, its start key and its first entry, in the ending commit's transaction (S8). */
 import type { ThreadId } from "../../domain/ids.ts";
 import type { RunStatus } from "../../domain/run.ts";
-import type { Birth, Commit } from "../../ports/store.ts";
+import type { Birth } from "../../ports/birth.ts";
+import type { Commit } from "../../ports/store.ts";
 import { checkSuccessor } from "../shared/check-successor.ts";
 import { runTaken } from "../shared/refusals.ts";
 import type { Access } from "./access.ts";

@@ -1,6 +1,7 @@
 /** Checks of births on a thread that has an active run: BusyRule. */
 import assert from "node:assert/strict";
-import type { BusyRule, Store } from "../../ports/store.ts";
+import type { BusyRule } from "../../ports/birth.ts";
+import type { Store } from "../../ports/store.ts";
 import {
   type Bench,
   birthOf,

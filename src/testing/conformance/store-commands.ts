@@ -2,7 +2,7 @@
  * Random command lists for stores, as plain data from a seed: what is printed can be run again. Epochs and seqs are
  * relative ("one behind"), so that a command means something whatever the store holds by then.
  */
-import type { BusyRule } from "../../ports/store.ts";
+import type { BusyRule } from "../../ports/birth.ts";
 import type { DeleteThread } from "../../ports/thread-store.ts";
 
 const rules: readonly BusyRule[] = ["queue", "queue-unless-waiting", "reject", "interrupt", "supersede"];

@@ -8,6 +8,7 @@ import { claims } from "./store-claims.ts";
 import { commits } from "./store-commits.ts";
 import { content } from "./store-content.ts";
 import { erasure } from "./store-erasure.ts";
+import { family } from "./store-family.ts";
 import { figures } from "./store-figures.ts";
 import type { StoreCheck } from "./store-fixtures.ts";
 import { inputs } from "./store-inputs.ts";
@@ -25,6 +26,7 @@ import { workers } from "./store-workers.ts";
 
 export const storeConformance: Record<string, StoreCheck> = {
   ...births,
+  ...family,
   ...busy,
   ...commits,
   ...posts,

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import type { CallId, MessageId } from "../../domain/ids.ts";
 import type { Message } from "../../domain/message.ts";
-import type { Birth, Claim, Store } from "../../ports/store.ts";
+import type { Birth } from "../../ports/birth.ts";
+import type { Claim, Store } from "../../ports/store.ts";
 import {
   birthOf,
   checked,

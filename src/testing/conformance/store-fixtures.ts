@@ -19,10 +19,11 @@ import type { Message } from "../../domain/message.ts";
 import type { StateChanged } from "../../domain/state-slots.ts";
 import type { Decision, TicketRecord } from "../../domain/ticket.ts";
 import { nodeHash } from "../../platform/node-hash.ts";
+import type { Birth, BusyRule } from "../../ports/birth.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { NewContent } from "../../ports/content-store.ts";
 import type { Delivery } from "../../ports/outbox-store.ts";
-import type { Birth, BusyRule, Claim, NewThread, Post, RunKey, Store, StoreDeps } from "../../ports/store.ts";
+import type { Claim, NewThread, Post, RunKey, Store, StoreDeps } from "../../ports/store.ts";
 import type { ThreadKey, ThreadRow } from "../../ports/thread-store.ts";
 
 export interface ManualClock extends Clock {

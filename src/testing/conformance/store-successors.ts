@@ -1,7 +1,8 @@
 /** Checks of successors: runs that are born in the commit that ends another. */
 import assert from "node:assert/strict";
 import type { EntryBody } from "../../domain/entry.ts";
-import type { Birth, Claim, Commit, Store } from "../../ports/store.ts";
+import type { Birth } from "../../ports/birth.ts";
+import type { Claim, Commit, Store } from "../../ports/store.ts";
 import {
   birthOf,
   cancelOf,

@@ -2,6 +2,7 @@
 import { createInMemoryBus } from "../../buses/in-memory.ts";
 import { composeRuntime, type RuntimePorts } from "../../compose.ts";
 import type { Agent } from "../../domain/agent.ts";
+import { withLent } from "../../domain/lend-agent.ts";
 import { nodeHash } from "../../platform/node-hash.ts";
 import type { Bus, Hint } from "../../ports/bus.ts";
 import type { Logger } from "../../ports/logger.ts";
@@ -147,7 +148,9 @@ function compose(owner: Owner, deps: ProcessDeps & { readonly crash?: () => void
   const wait = schedulePorts(scheduled);
   const ports = interceptPorts(wrap.ports?.(real, turn) ?? real, wait);
   const code = { wait, now: scheduleNow(scheduled) };
-  const bound = agents.map(bindAgent).map((each) => interceptAgent(wrap.agent?.(each) ?? each, code));
+  const bound = withLent(agents)
+    .map(bindAgent)
+    .map((each) => interceptAgent(wrap.agent?.(each) ?? each, code));
   const runtime = composeRuntime(ports, bound, { ...plan.settings, isUnattended: true });
   return { owner, runtime, ports, hear: (hint) => void local.publish(hint), gone: new Promise(() => undefined) };
 }

@@ -86,7 +86,7 @@ function makeTool({ pin, schema, hash, options }: Made, wire: Wire): Tool {
   return tool(whole) as Tool;
 }
 
-function effectOf({ readOnly, idempotent }: McpHints): Exclude<EffectClass, "transactional"> {
+function effectOf({ readOnly, idempotent }: McpHints): Exclude<EffectClass, "transactional" | "child"> {
   if (readOnly) return "pure";
   return idempotent ? "idempotent" : "once";
 }

@@ -1,6 +1,6 @@
 /** The options of agent(). */
 import { z } from "zod";
-import type { BudgetOptions } from "../../../src/domain/agent.ts";
+import type { BudgetOptions } from "../../../src/domain/budget.ts";
 import type { Model } from "../../../src/index.ts";
 import type { ScriptedAnswer } from "../../../src/providers/scripted.ts";
 import { aModelThat, callsTool, type StoryAgent, type StoryModel, says } from "../../../src/testing/story.ts";
@@ -50,6 +50,7 @@ export const agentRows: Rows = {
   "agent.model": row((text: string) => ({ answers: [says(text)] }), "One.", "Another."),
   "agent.instructions": row(withAgent, {}, { instructions: "Be quick." }),
   "agent.tools": row(withAgent, { tools: [] }, {}),
+  "agent.delegates": { elsewhere: "test/delegation/local.test.ts" },
   "agent.context": row(
     (agent: Some) => ({ agent, start: { context: {} } }),
     {},
@@ -84,4 +85,6 @@ export const agentRows: Rows = {
   ),
   "agent.budget.tokens": row(paying, {}, { tokens: 1_500 }),
   "agent.budget.usd": row(paying, {}, { usd: 0.0015 }),
+  "agent.budget.depth": { elsewhere: "test/delegation/local.test.ts" },
+  "agent.budget.children": { elsewhere: "test/delegation/local.test.ts" },
 };

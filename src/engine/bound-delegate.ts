@@ -1,0 +1,11 @@
+import type { DeclaredManifest } from "../domain/declared-manifest.ts";
+
+/** An agent that another one gives work to, as the engine knows it. */
+export interface BoundDelegate {
+  readonly agent: string;
+  /** What it is at most, and what a run of it is started with. */
+  readonly manifest: () => DeclaredManifest;
+  readonly ephemeral: boolean;
+  /** How many levels of delegates are below it. */
+  readonly height: number;
+}
