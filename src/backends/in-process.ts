@@ -1,3 +1,4 @@
+import { backendError } from "../domain/backend/backend-error.ts";
 import { fullCapabilities } from "../domain/backend/capabilities.ts";
 import type { EngineDeps } from "../engine/deps.ts";
 import { runLoop } from "../engine/run-loop.ts";
@@ -9,6 +10,9 @@ export function createInProcessBackend(deps: EngineDeps): Backend {
     name: "in-process",
     capabilities: fullCapabilities,
     async executeRoot(held) {
+      if (!held?.claim) {
+        throw backendError("backend-execution-failed", "local root execution requires a phase runtime context");
+      }
       await runLoop(held, deps);
     },
   };

@@ -14,11 +14,15 @@ async function typesOf(
 }
 
 test("B-063 B-075 B-078 a remote turn is a step with one delta, one message and its end", async () => {
-  const backend = fakeRemote(["Paris."]);
+  const { promise: until, resolve: open } = Promise.withResolvers<void>();
+  const backend = fakeRemote([{ result: { status: { kind: "completed" }, output: { text: "Paris." } }, until }]);
   await using t = await testRuntime({ agents: [agent({ name: "geo", backend })] });
   const run = await t.runtime.start("geo", "What is the capital of France?");
   const events: Record<string, unknown>[] = [];
-  for await (const event of run.watch({ until: "end" })) events.push(event as never);
+  for await (const event of run.watch({ until: "end" })) {
+    events.push(event as never);
+    if (event.type === "effect-intended") open();
+  }
   expect(events.map(({ type }) => type)).toEqual([
     "run-created",
     "run-started",
