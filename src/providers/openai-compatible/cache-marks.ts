@@ -14,28 +14,32 @@ interface Conversation {
 }
 
 export function withMarks({ system, messages }: Conversation, request: ModelRequest): readonly JsonObject[] {
-  if (!request.cache) return [...system, ...messages.flat()];
-  const marked = markedMessages(request);
-  const sent = messages.map((each, at) => marks(each, marked.has(at)));
-  return [...marks(system, true), ...sent.flat()];
-}
-
-/** The last of what belongs together has the mark. */
-function marks(wired: readonly JsonObject[], isMarked: boolean): readonly JsonObject[] {
-  return wired.map((message, at) => {
+  const sent = [...system, ...messages.flat()];
+  if (!request.cache) return sent;
+  const ends = [...markedMessages(request)].map((at) => system.length + messages.slice(0, at + 1).flat().length);
+  const marked = new Set([system.length, ...ends].map((end) => sent.slice(0, end).findLastIndex(hasText)));
+  return sent.map((message, at) => {
     if (message.role === "assistant") return message;
-    const parts = partsOf(message.content);
-    return { ...message, content: isMarked && at === wired.length - 1 ? marksLast(parts) : parts };
+    const parts = partsOf(message);
+    return { ...message, content: marked.has(at) ? marksLast(parts) : parts };
   });
 }
 
-function partsOf(content: JsonValue | undefined): readonly JsonValue[] {
+function partsOf({ content }: JsonObject): readonly JsonValue[] {
   return Array.isArray(content) ? content : [{ type: "text", text: content ?? "" }];
 }
 
-/** Only a text can have one, and only with words in it. */
+/** Only a text can have a mark, and only with words in it: what ends with a picture has it before that. */
+function hasText(message: JsonObject): boolean {
+  return message.role !== "assistant" && partsOf(message).some(isText);
+}
+
+function isText(part: JsonValue): boolean {
+  return isRecord(part) && part.type === "text" && part.text !== "";
+}
+
 function marksLast(parts: readonly JsonValue[]): readonly JsonValue[] {
-  const last = parts.findLastIndex((part) => isRecord(part) && part.type === "text" && part.text !== "");
+  const last = parts.findLastIndex(isText);
   return parts.map((part, at) => (at === last ? { ...(part as JsonObject), ...mark } : part));
 }
 

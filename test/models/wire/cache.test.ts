@@ -194,13 +194,20 @@ describe("openai-compatible", () => {
       { type: "text", text: "What is it?", cache_control: { type: "ephemeral" } },
       { type: "image_url", image_url: { url: picture.url } },
     ]);
+    const [bare, reply] = [said("user", picture), said("assistant", { type: "text", text: "Hm." })];
+    const asked = said("user", { type: "text", text: "And this?" });
+    const before = await marks({ messages: [hello, reply, asked, bare], cache: { ...cache, stable: 4 } });
+    expect(marksIn(before)).toEqual(["Be brief.", "Hello", "And this?"]);
+    expect(before.messages.at(-1).content).toEqual([{ type: "image_url", image_url: { url: picture.url } }]);
+    const wordless = await marks({ messages: [hello, reply, bare, reply, bare], cache: { ...cache, stable: 5 } });
+    expect(marksIn(wordless)).toEqual(["Be brief.", "Hello"]);
     const empty = await marks({ instructions: "", messages: [said("user", { type: "text", text: "" })] });
     expect(JSON.stringify(empty)).not.toContain("cache_control");
     const none = await marks({ cache: { ...cache, stable: 0 } });
     expect(marksIn(none)).toEqual(["Be brief."]);
-    const { cache: _, ...bare } = requestWith();
+    const { cache: _, ...plain } = requestWith();
     await using server = await serve(wire, [{ text: "Hi." }]);
-    await collect(wires["openai-compatible, with marks"].model(server.baseURL), bare);
+    await collect(wires["openai-compatible, with marks"].model(server.baseURL), plain);
     expect(server.sent[0]?.body).not.toContain("cache_control");
   });
 });
