@@ -35,14 +35,14 @@ export function countingModel({ window, characters = 4, answer, summary }: Says)
     sent,
     summaries,
     last: () => last,
-    async *call(request) {
+    async *call(request, signal) {
       const bytes = wire(request);
       const tokens = Math.ceil(bytes.length / characters);
       if (tokens + 64 > window) throw new HoldfastError("model-context-overflow", `${tokens} tokens are too many`);
       const usage = { inputTokens: tokens, outputTokens: 10 };
       if (isSummary(request)) {
         summaries.push(request);
-        yield { type: "text-delta", text: (await summary?.(request)) ?? "So far so good." };
+        yield { type: "text-delta", text: (await heeding(signal, summary?.(request))) ?? "So far so good." };
         yield { type: "finish", reason: "stop", usage };
         return;
       }
@@ -60,6 +60,14 @@ export function countingModel({ window, characters = 4, answer, summary }: Says)
       yield { type: "finish", reason: parts.some(({ type }) => type === "tool-call") ? "tool-calls" : "stop", usage };
     },
   };
+}
+
+/** Stops when it is told to. */
+function heeding<T>(signal: AbortSignal, work: T | Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener("abort", () => reject(new Error("stopped")), { once: true });
+    Promise.resolve(work).then(resolve, reject);
+  });
 }
 
 export function isSummary({ tools, instructions }: ModelRequest): boolean {
