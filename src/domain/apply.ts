@@ -33,11 +33,12 @@ import type {
   RunWaiting,
 } from "./entry.ts";
 import { HoldfastError } from "./errors.ts";
+import { asJson, markKey, markVersion } from "./history.ts";
 import { callsOf, type Message } from "./message.ts";
 import { noPlugins } from "./plugin-state.ts";
 import { move } from "./run.ts";
 import type { RunState } from "./run-state.ts";
-import { changeSlot } from "./state-slots.ts";
+import { changeSlot, slotOf } from "./state-slots.ts";
 
 export function birth(entry: EntryStamp & RunCreated): RunState {
   const { type: _type, input, seq, at, epoch: _epoch, ...created } = entry;
@@ -117,7 +118,7 @@ function applyBody(state: RunState, entry: Entry): RunState {
     case "step-ended":
       return { ...state, stepsEnded: state.stepsEnded + 1, step: { ...stepOf(state, entry), ended: true } };
     case "context-projected":
-      return state; // the conversation is not part of the fold
+      return { ...state, threadSlots: { ...state.threadSlots, [markKey]: slotOf(asJson(entry.mark), markVersion) } };
     case "effect-intended":
     case "effect-settled":
       return isCompaction(state, entry) ? applyCompaction(state, entry) : applyEffect(state, entry);

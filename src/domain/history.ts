@@ -1,5 +1,6 @@
 /** How much of a conversation a model call sends, and what is done with the rest. */
 import type { MessageId, RunId } from "./ids.ts";
+import type { JsonValue } from "./json.ts";
 import type { DescribedModel, ModelDescription } from "./model.ts";
 import { isFunction, Problems } from "./problems.ts";
 
@@ -156,6 +157,11 @@ export interface Summary {
 /** The state key under which a thread keeps its mark. */
 export const markKey = "holdfast.history";
 export const markVersion = 1;
+
+/** A mark is plain data. */
+export function asJson(mark: HistoryMark): JsonValue {
+  return mark as unknown as JsonValue;
+}
 
 /** Why a message is sent, sent in part, or not sent. */
 export type ContextReason = "recent" | "input" | "fits" | "shortened" | "summarised" | "left-out";

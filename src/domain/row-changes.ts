@@ -5,7 +5,7 @@
 import { contentIn } from "./cites.ts";
 import type { ContextProjected, EntryBody, Settled, TicketDecided } from "./entry.ts";
 import { HoldfastError } from "./errors.ts";
-import { markKey, markVersion } from "./history.ts";
+import { asJson, markKey, markVersion } from "./history.ts";
 import type { InputId } from "./ids.ts";
 import type { JsonValue } from "./json.ts";
 import type { RunStatus } from "./run.ts";
@@ -84,7 +84,7 @@ function slotsIn(entries: readonly EntryBody[]): readonly StateSlot[] {
 
 /** The thread keeps its newest mark: the next run begins where this one's calls do. */
 function markSlot({ mark }: ContextProjected): StateSlot {
-  return { key: markKey, version: markVersion, value: mark as unknown as JsonValue };
+  return { key: markKey, version: markVersion, value: asJson(mark) };
 }
 
 /** A store cannot merge: it would have to know what the thread holds, and every store would have to know it alike. */

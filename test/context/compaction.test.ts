@@ -67,7 +67,8 @@ test("C1 C3 one at a time, beside the steps: they go on while it is made, and wa
 
 test("C3 a run that finds its thread too long waits for the summary before its first call", async () => {
   const talk = { window: 1_500, history: { compact: { at: 0.5, summaryTokens: 64 }, recent: 2 } };
-  const { one, model } = reader({ pages: 1, ...talk });
+  const soon = (): Promise<string> => new Promise((resolve) => setTimeout(() => resolve("Soon."), 2));
+  const { one, model } = reader({ pages: 1, ...talk, summary: soon }); // slower than the only call of its run
   await using t = await testRuntime({ agents: [one] });
   for (let turn = 0; turn < 40; turn += 1) {
     await t.runtime.run(one, `Turn ${turn} with some more words in it`, { thread: "t" });
@@ -112,13 +113,17 @@ test.each(Object.entries(failures))("C5 %s costs the run nothing but room", asyn
   for (const [index, step] of asked.entries()) expect(step - (asked[index - 1] ?? 0)).toBeGreaterThan(3); // 8 messages later
 });
 
-test("a cancel gives it up, and the run ends once", async () => {
+test.each([
+  ["a summariser that listens", false],
+  ["a deaf one, after a grace", true],
+])("a cancel gives it up, and the run ends once: %s", async (_, deaf) => {
   const { summary } = slowly("Late.");
-  const { one, model } = reader({ pages: 80, ...compacting, summary });
+  const { one, model } = reader({ pages: 80, ...compacting, summary, deaf });
   await using t = await testRuntime({ agents: [one] });
   const run = await t.runtime.start(one, "Read all.");
   await standing(model);
   await run.cancel({ reason: "enough" });
+  if (deaf) await t.clock.advance(10_000);
   expect(await run.result()).toMatchObject({ outcome: "cancelled" });
   const events = await eventsOf(t, run.id);
   expect(attempts(events)).toEqual(["1/1", "1/1 aborted"]);

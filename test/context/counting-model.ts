@@ -23,9 +23,11 @@ export interface Says {
   readonly characters?: number;
   readonly answer: (request: ModelRequest) => readonly ModelPart[];
   readonly summary?: (request: ModelRequest) => string | Promise<string>;
+  /** Its summaries do not stop when they are told to. */
+  readonly deaf?: boolean;
 }
 
-export function countingModel({ window, characters = 4, answer, summary }: Says): CountingModel {
+export function countingModel({ window, characters = 4, answer, summary, deaf = false }: Says): CountingModel {
   const sent: Sent[] = [];
   const summaries: ModelRequest[] = [];
   let before = "";
@@ -42,7 +44,10 @@ export function countingModel({ window, characters = 4, answer, summary }: Says)
       const usage = { inputTokens: tokens, outputTokens: 10 };
       if (isSummary(request)) {
         summaries.push(request);
-        yield { type: "text-delta", text: (await heeding(signal, summary?.(request))) ?? "So far so good." };
+        yield {
+          type: "text-delta",
+          text: (await (deaf ? summary?.(request) : heeding(signal, summary?.(request)))) ?? "So far so good.",
+        };
         yield { type: "finish", reason: "stop", usage };
         return;
       }

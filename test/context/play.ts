@@ -23,6 +23,8 @@ export interface Reading {
   readonly words?: (page: number) => number;
   readonly history?: HistoryOptions;
   readonly summary?: Says["summary"];
+  /** Its summariser does not stop when it is told to. */
+  readonly deaf?: boolean;
   readonly budget?: object;
   readonly prices?: { readonly inputPerMillion: number; readonly outputPerMillion: number };
 }
@@ -32,7 +34,7 @@ export interface Reader {
   readonly model: CountingModel;
 }
 
-export function reader({ pages, window = 4_000, words, history, summary, budget, prices }: Reading): Reader {
+export function reader({ pages, window = 4_000, words, history, summary, deaf, budget, prices }: Reading): Reader {
   const counting = countingModel({
     window,
     answer: ({ step }) =>
@@ -40,6 +42,7 @@ export function reader({ pages, window = 4_000, words, history, summary, budget,
         ? callsTool("read", { page: step, ...(words ? { words: words(step) } : {}) })
         : says(`Read ${step} pages.`),
     ...(summary ? { summary } : {}),
+    ...(deaf ? { deaf } : {}),
   });
   const model = prices ? { ...counting, description: { ...counting.description, prices } } : counting;
   const one = agent({

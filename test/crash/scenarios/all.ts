@@ -8,6 +8,7 @@ import { pluginCommands } from "./plugin-commands.ts";
 import { pluginState } from "./plugin-state.ts";
 import { policyOutputs } from "./policy-output.ts";
 import { sinkScenarios } from "./sinks.ts";
+import { summarised } from "./summarised.ts";
 import { busyThreads } from "./threads-busy.ts";
 import { keptThreads } from "./threads-kept.ts";
 import { successors } from "./threads-successor.ts";
@@ -22,6 +23,7 @@ export const scenarios: readonly CrashScenario[] = [
   ...successors,
   ...sinkScenarios,
   ...outputScenarios,
+  ...summarised,
 ];
 
 /** Apart, because they make so many calls that not every store plays all of them in every run of the tests. */

@@ -9,6 +9,7 @@ import { pluginCommandRows } from "./plugin-commands-expected.ts";
 import { pluginStateRows } from "./plugin-state-expected.ts";
 import { policyOutputRows } from "./policy-output-expected.ts";
 import { sinkRows } from "./sinks-expected.ts";
+import { summarisedRows } from "./summarised-expected.ts";
 import { threadRows } from "./threads-expected.ts";
 import { successorRows } from "./threads-successor-expected.ts";
 
@@ -24,4 +25,5 @@ export const table: ExpectedRows = {
   ...policyOutputRows,
   ...sinkRows,
   ...outputRows,
+  ...summarisedRows,
 };
