@@ -1,9 +1,10 @@
 /** Agent cards that lie, or ask for what we do not do: refused with the reason, and nothing is sent. */
 
+import { inspect } from "node:util";
 import { secret } from "holdfast";
 import { a2a } from "holdfast/a2a";
 import { describe, expect, it } from "vitest";
-import { honest, type Lies, openLiar } from "./liar.ts";
+import { honest, type Lies, openLiar, says, task } from "./liar.ts";
 import { endpointAt, turn } from "./turn.ts";
 
 const at = (url: string, more: object = {}): object => ({
@@ -100,6 +101,39 @@ describe("credentials", () => {
     });
     await keyed.backend({ auth: { type: "api-key", header: "x-key", key: "k" } }).executeRoot(turn("hello"));
     expect(keyed.headers.map((headers) => headers["x-key"])).toEqual(["k", "k"]);
+  });
+
+  it("are in no error and no result, also when the other side repeats them", async () => {
+    const token = "t0ken-that-nobody-may-see";
+    const repeats: NonNullable<Lies["answer"]>[] = [
+      (call) => call.error(-32602, `bad ${token}`),
+      (call) => call.response.writeHead(400).end(`bad Bearer ${token} ${"x".repeat(100_000)}`),
+      (call) => call.events([`{"jsonrpc": "${token}"`]),
+      (call) =>
+        call.events([
+          task("COMPLETED", { artifacts: [{ artifactId: token, parts: [{ data: { [token]: [token] } }] }] }),
+        ]),
+      (call) => call.events([task("FAILED", { status: { state: "TASK_STATE_FAILED", ...says(`bad ${token}`) } })]),
+      (call) => call.events([says(`your token is ${token}`)]),
+    ];
+    const told: string[] = [];
+    for (const answer of repeats) {
+      const liar = await openLiar({ answer });
+      const backend = liar.backend({ auth: { type: "bearer", token: secret(token) } });
+      told.push(
+        await backend.executeRoot(turn("hello")).then(
+          (result) => JSON.stringify(result),
+          (error) => inspect(error, { depth: 9 }),
+        ),
+      );
+    }
+    const liar = await openLiar({ card: (response) => void response.end(token) });
+    const read = liar.backend({ auth: { type: "bearer", token } }).executeRoot(turn("hello"));
+    told.push(await read.then(String, (error) => inspect(error, { depth: 9 })));
+    expect(told).toHaveLength(7);
+    for (const each of told) expect(each).not.toContain(token.slice(0, 8)); // no piece of it either
+    expect(told.filter((each) => each.includes("[secret]")).length).toBeGreaterThanOrEqual(5);
+    expect(Math.max(...told.map(({ length }) => length))).toBeLessThan(60_000);
   });
 
   it("of another kind than the card demands are refused before anything but the card is asked for", async () => {

@@ -8,6 +8,9 @@ import { expect, it, onTestFinished } from "vitest";
 import { farAgent } from "./turn.ts";
 import { type Far, openFar, until } from "./world.ts";
 
+/** HOLDFAST_A2A_CUTS=all kills each side by itself too, and at every moment of a run. */
+const campaign = process.env.HOLDFAST_A2A_CUTS === "all";
+
 interface Begun {
   readonly child: ChildProcess;
   readonly file: string;
@@ -64,7 +67,7 @@ it("our process dies while the remote works: the run goes on with the same task"
   expectOnce(far);
 });
 
-it.each(["ours", "theirs", "both"])(
+it.each(campaign ? ["ours", "theirs", "both"] : ["both"])(
   "%s dies while a person is asked: the answer goes to the same task, the tool runs once",
   async (who) => {
     const far = await openFar();
@@ -100,3 +103,34 @@ it("our process dies between the request to cancel and the cancel: the remote is
   await until(() => far.count("cancel") === 1);
   expectOnce(far);
 });
+
+const moments = [
+  "run-created",
+  "run-started",
+  "step-started",
+  "effect-intended",
+  "state-changed",
+  "effect-settled",
+  "run-ended",
+];
+const cuts = campaign ? moments : ["effect-intended", "state-changed"];
+
+it.each(cuts)(
+  "killed when %s is told: one message and one task at most, and unknown only where no task was named",
+  async (moment) => {
+    const far = await openFar();
+    const begun = begin(far, "slow 150");
+    await until(() => begun.lines().includes(moment));
+    await kill(begun);
+    await using runtime = await resume(far, begun);
+    const run = await runtime.start("far", "slow 150", { key: "k-1" });
+    const idle = await run.idle();
+    expectOnce(far);
+    expect(far.count("task")).toBeLessThanOrEqual(1);
+    if (idle.status === "done")
+      return expect(idle.result).toMatchObject({ outcome: "completed", output: "slowly done" });
+    expect(idle.tickets.map(({ kind }) => kind)).toEqual(["unknown-outcome"]);
+    expect(begun.lines()).not.toContain("state-changed"); // its task was never seen
+    expect(far.count("message")).toBe(0); // and it is not there: what is there is found
+  },
+);

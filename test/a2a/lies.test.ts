@@ -266,6 +266,21 @@ describe("a task that is continued", () => {
     expect(await answered(2, done)).toMatchObject({ status: { kind: "completed" }, output: { text: "thanks" } });
   });
 
+  it("is looked at before, again where that fails on the way", async () => {
+    let looks = 0;
+    const liar = await openLiar({
+      answer(call) {
+        if (call.method === "SendStreamingMessage") return call.events([says("thanks")]);
+        looks += 1;
+        if (looks < 3) call.status(503);
+        else call.result(task("x", { status: question }).task);
+      },
+    });
+    const more = { task: { task: "task-1", context: "theirs" }, answers: "input" as const };
+    expect((await liar.backend().executeRoot(turn("green", more))).output?.text).toBe("thanks");
+    expect(liar.calls).toEqual(["GetTask", "GetTask", "GetTask", "SendStreamingMessage"]);
+  });
+
   it("and that goes on showing it does ask again", async () => {
     expect((await answered(99, {})).status).toEqual({ kind: "waiting_input", message: "Which?" });
   });

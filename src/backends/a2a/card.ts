@@ -6,6 +6,7 @@ import type { AgentCard, AgentInterface, SecurityRequirement } from "@a2a-js/sdk
 import { DefaultAgentCardResolver } from "@a2a-js/sdk/client";
 import { backendError } from "../../domain/backend/backend-error.ts";
 import type { HoldfastError } from "../../domain/errors.ts";
+import { shortened } from "../../domain/json.ts";
 import { bare, readRules } from "../../platform/safe-fetch/rules.ts";
 import type { A2aSettings } from "./options.ts";
 
@@ -99,7 +100,9 @@ function isMet(card: AgentCard, name: string, { auth, authType }: A2aSettings): 
   }
 }
 
-function refused({ card }: A2aSettings, problems: readonly string[], cause?: unknown): HoldfastError {
-  const text = `the agent card at ${card.origin}${card.pathname} is refused: ${problems.join("; ")}`;
-  return backendError("backend-remote-error", text, { cause });
+function refused({ card, hide }: A2aSettings, problems: readonly string[], cause?: unknown): HoldfastError {
+  const why = shortened(hide(problems.join("; ")));
+  return backendError("backend-remote-error", `the agent card at ${card.origin}${card.pathname} is refused: ${why}`, {
+    cause,
+  });
 }

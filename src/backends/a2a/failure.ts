@@ -6,7 +6,8 @@
  */
 import { A2A_ERROR_CODE, A2AError, isJsonRpcError } from "@a2a-js/sdk/errors";
 import { isHoldfastError } from "../../domain/errors.ts";
-import { messageOf } from "../../domain/json.ts";
+import { shortened } from "../../domain/json.ts";
+import type { Hide } from "./hide.ts";
 
 /** What the fetch has seen of a request. */
 export interface Note {
@@ -35,7 +36,7 @@ export class RemoteFailure extends Error {
   constructor(
     kind: FailureKind,
     message: string,
-    more: { readonly cause: unknown; readonly status?: number | undefined },
+    more: { readonly cause?: unknown; readonly status?: number | undefined },
   ) {
     super(message, { cause: more.cause });
     this.name = "RemoteFailure";
@@ -44,11 +45,13 @@ export class RemoteFailure extends Error {
   }
 }
 
-export function readFailure(error: unknown, note: Note): RemoteFailure {
+/** Only our own errors stay as causes: the package's repeat whole answers. */
+export function readFailure(error: unknown, note: Note, hide: Hide): RemoteFailure {
   const cause = note.error ?? ourOwnIn(error);
   const said = saidIn(error);
-  const text = note.error === undefined ? (said?.message ?? messageOf(error)) : messageOf(note.error);
-  return new RemoteFailure(kindOf(cause, said, note), text, { cause, status: note.status });
+  const text = said?.message ?? String((cause as { readonly message?: unknown })?.message ?? cause);
+  const kept = isHoldfastError(cause) ? { cause } : {};
+  return new RemoteFailure(kindOf(cause, said, note), shortened(hide(text)), { ...kept, status: note.status });
 }
 
 /** What our fetch threw while the answer was being read is sometimes wrapped by the package. */

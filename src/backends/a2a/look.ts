@@ -5,6 +5,7 @@ import type { RemoteAbort, RemoteLook, RemoteSight } from "../../ports/backend.t
 import { openDeadline } from "./deadline.ts";
 import { RemoteFailure } from "./failure.ts";
 import { findTask, followTask } from "./follow.ts";
+import { hiddenIn } from "./hide.ts";
 import { resultOf } from "./outcome.ts";
 import { reachAgain, repeated } from "./reach.ts";
 import type { Remote } from "./remote.ts";
@@ -20,9 +21,11 @@ export async function lookForTurn(what: RemoteLook, parts: A2aParts): Promise<Re
     const found = await repeated(parts, signal, () => locate(what, remote, signal));
     if (found === undefined) return unknown(`it lists no task for message ${what.message}`);
     task = { task: found.id, ...(found.context === undefined ? {} : { context: found.context }) };
-    const { pollMs, maxBytes } = parts.settings;
+    const { pollMs, maxBytes, hide } = parts.settings;
     const rest = await followTask(found, { remote, clock: parts.clock, pollMs, signal });
-    return isAbsent(rest, what) ? { kind: "absent" } : { kind: "result", result: resultOf(rest, maxBytes) };
+    return isAbsent(rest, what)
+      ? { kind: "absent" }
+      : { kind: "result", result: hiddenIn(resultOf(rest, maxBytes), hide) };
   } catch (error) {
     if (what.signal.aborted) throw what.signal.reason;
     if (!deadline.isOver()) return unknown(messageOf(error));

@@ -4,6 +4,7 @@ import { HoldfastError } from "../../domain/errors.ts";
 import { Problems } from "../../domain/problems.ts";
 import { isSecret, type Secret } from "../../domain/secret.ts";
 import { type FetchRules, readRules } from "../../platform/safe-fetch/rules.ts";
+import { type Hide, hidingOf } from "./hide.ts";
 
 export interface A2aOptions {
   /** Hosts besides the endpoint's own that its agent card may name: `api.example.com`, `*.example.com`. */
@@ -41,6 +42,8 @@ export interface A2aSettings {
   readonly auth: Readonly<Record<string, string>>;
   /** How it is authorised, for the card's demands. */
   readonly authType: A2aAuth["type"] | undefined;
+  /** For everything that the other side says. */
+  readonly hide: Hide;
   readonly timeoutMs: number;
   readonly pollMs: number;
   readonly maxBytes: number;
@@ -77,6 +80,7 @@ export function readSettings(endpoint: RemoteEndpoint): A2aSettings {
     rules,
     auth,
     authType: endpoint.auth?.type as A2aAuth["type"] | undefined,
+    hide: hidingOf(Object.values(auth).flatMap((value) => [value, value.replace(/^Bearer /, "")])),
     timeoutMs: endpoint.timeoutMs,
     pollMs: options.pollInterval ?? defaults.pollInterval,
     maxBytes: options.maxBytes ?? defaults.maxBytes,

@@ -9,7 +9,6 @@ import {
 } from "@a2a-js/sdk/client";
 import { backendError } from "../../domain/backend/backend-error.ts";
 import { isHoldfastError } from "../../domain/errors.ts";
-import { messageOf } from "../../domain/json.ts";
 import { createSafeFetch, type SafeFetch } from "../../platform/safe-fetch/safe-fetch.ts";
 import { checkCard } from "./card.ts";
 import { type Note, readFailure } from "./failure.ts";
@@ -61,8 +60,9 @@ async function fetchCard(ask: SafeFetch, settings: A2aSettings, signal: AbortSig
     if (response.ok) return JSON.parse(text);
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
-    const why = isHoldfastError(cause) ? cause.message : `it is no JSON (${messageOf(cause)})`;
-    throw backendError("backend-remote-error", `the agent card could not be read: ${why}`, { cause });
+    const why = isHoldfastError(cause) ? cause.message : "it is no JSON";
+    const more = isHoldfastError(cause) ? { cause } : {};
+    throw backendError("backend-remote-error", `the agent card could not be read: ${settings.hide(why)}`, more);
   }
   const where = `${card.origin}${card.pathname}`;
   const code = status === 404 ? "backend-agent-not-found" : "backend-remote-error";
@@ -75,7 +75,7 @@ function createRemote(card: AgentCard, settings: A2aSettings, fetches: Fetches):
     try {
       return await work(await openClient(card, noting(by, settings.auth, note)));
     } catch (error) {
-      throw signal.aborted ? signal.reason : readFailure(error, note);
+      throw signal.aborted ? signal.reason : readFailure(error, note, settings.hide);
     }
   };
   return {
@@ -87,7 +87,7 @@ function createRemote(card: AgentCard, settings: A2aSettings, fetches: Fetches):
         const client = await openClient(card, noting(fetches.send, settings.auth, note));
         yield* client.sendMessageStream(request, { signal });
       } catch (error) {
-        throw signal.aborted ? signal.reason : readFailure(error, note);
+        throw signal.aborted ? signal.reason : readFailure(error, note, settings.hide);
       }
     },
     get: (id, signal) => call(fetches.ask, signal, (client) => client.getTask({ tenant: "", id }, { signal })),

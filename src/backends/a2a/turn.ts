@@ -16,10 +16,11 @@ import type { Clock } from "../../ports/clock.ts";
 import { type Deadline, openDeadline } from "./deadline.ts";
 import { RemoteFailure } from "./failure.ts";
 import { findTask, followTask, isSameWait, notTaken } from "./follow.ts";
+import { hiddenIn } from "./hide.ts";
 import { sendRequest } from "./message.ts";
 import type { A2aSettings } from "./options.ts";
 import { resultOf, taskOf, tooLarge } from "./outcome.ts";
-import { reachAgain } from "./reach.ts";
+import { reachAgain, repeated } from "./reach.ts";
 import type { Remote } from "./remote.ts";
 import { completed, isOver, isWaiting, nothingSeen, type TaskView, take, takeTask } from "./view.ts";
 
@@ -33,7 +34,7 @@ export async function executeTurn(turn: RemoteTurn, parts: A2aParts): Promise<Ba
   const deadline = openDeadline(turn, parts.clock);
   const seen: Seen = { view: nothingSeen, sent: false };
   try {
-    return await play(turn, parts, { deadline, seen });
+    return hiddenIn(await play(turn, parts, { deadline, seen }), parts.settings.hide);
   } catch (error) {
     if (turn.signal.aborted) throw turn.signal.reason;
     throw seen.sent || isHoldfastError(error) ? error : neverSent(turn, error); // T1
@@ -56,7 +57,8 @@ async function play(turn: RemoteTurn, parts: A2aParts, { deadline, seen }: Playi
   const request = sendRequest(turn);
   const { signal } = deadline;
   const remote = turn.answers === undefined ? await parts.reach(signal) : await reachAgain(parts, signal);
-  const before = turn.answers === undefined ? undefined : await seenBefore(turn, remote, signal);
+  const before =
+    turn.answers === undefined ? undefined : await repeated(parts, signal, () => seenBefore(turn, remote, signal));
   const see = createSight(turn, seen);
   const { pollMs, maxBytes } = parts.settings;
   try {
@@ -157,8 +159,13 @@ function isNewWait(view: TaskView, before: TaskView | undefined): boolean {
 /** How the waiting task stands, so that its old question is not taken for a new one. */
 async function seenBefore({ task }: RemoteTurn, remote: Remote, signal: AbortSignal): Promise<TaskView | undefined> {
   if (task === undefined) return;
-  const view = await remote.get(task.task, signal);
-  return takeTask(nothingSeen, view);
+  try {
+    return takeTask(nothingSeen, await remote.get(task.task, signal));
+  } catch (error) {
+    const cannot = error instanceof RemoteFailure && (error.kind === "unsupported" || error.kind === "too-large");
+    if (!cannot) throw error;
+    return; // then every wait is a new one
+  }
 }
 
 interface Ending {

@@ -8,6 +8,6 @@ const far = farAgent(url);
 const runtime = await createRuntime({ agents: [far], store: sqlite(file), leaseMs: 400 });
 const run = await runtime.start(far, input, { key: "k-1" });
 process.stdout.write(`${run.id}\n`);
-await run.idle();
+for await (const event of run.watch({ until: "idle" })) process.stdout.write(`${event.type}\n`);
 process.stdout.write("idle\n");
 setInterval(() => undefined, 1_000);
