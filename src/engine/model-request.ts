@@ -52,14 +52,8 @@ function requestOf({ order, state, stage }: Asked): ModelRequest {
     messages,
     tools: [...agent.shown.filter(({ name }) => isOffered(name, changes)), ...answerTools(agent)],
     ...present({ temperature, topP, reasoningEffort, settings, maxOutputTokens: order.maxOutputTokens }),
-    cache: { key: cacheKey(state, stage), stable: messages.length - suffixCount(context) },
+    cache: { key: stage.cacheKey, stable: messages.length - suffixCount(context) },
   };
-}
-
-/** A thread's id may say who talks there: a provider gets to see its hash. */
-function cacheKey({ created }: RunState, { boundAgent, hash }: Stage): string {
-  const { scope, thread } = created.identity;
-  return hash.sha256(hash.canonical([scope, thread, boundAgent.name])).slice(0, 40);
 }
 
 function nativeOutput({ output }: BoundAgent): Pick<ModelRequest, "output"> {

@@ -41,6 +41,7 @@ export async function openRun(held: HeldClaim, deps: EngineDeps, late: (fact: Fa
     plugins: opened.plugins,
     hooks: hooksByPhase(opened.plugins),
     toolNames: frozen(boundAgent.shown.map(({ name }) => name)),
+    cacheKey: cacheKeyOf(state, boundAgent, deps),
     epoch: claim.epoch,
     scope: claim.scope,
     lost: held.lost,
@@ -59,6 +60,12 @@ export async function openRun(held: HeldClaim, deps: EngineDeps, late: (fact: Fa
     snapshotSeq: loaded.snapshotSeq,
     knowsLeaving: false,
   };
+}
+
+/** A thread's id may say who talks there: a provider gets to see its hash. */
+function cacheKeyOf({ created }: RunState, { name }: BoundAgent, { hash }: EngineDeps): string {
+  const { scope, thread } = created.identity;
+  return hash.sha256(hash.canonical([scope, thread, name])).slice(0, 40);
 }
 
 async function bindAndLoad(held: HeldClaim, deps: EngineDeps): Promise<{ binding: Binding; loaded: Loaded }> {

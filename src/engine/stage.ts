@@ -18,6 +18,8 @@ export interface Stage extends EngineDeps {
   readonly otherModel: FindOther;
   readonly transcript: Transcript;
   readonly calibration: Calibration;
+  /** For a provider's cache: the same for every call of the thread. */
+  readonly cacheKey: string;
   readonly epoch: number;
   readonly scope: Scope;
   readonly storeNow: () => number;
