@@ -20,6 +20,7 @@ const lies: Readonly<Record<string, [Lies["card"], string | RegExp]>> = {
   "speaks gRPC": [at("http://127.0.0.1/", { protocolBinding: "GRPC" }), "it offers GRPC 1.0; we speak"],
   "is of another version": [at("http://127.0.0.1/", { protocolVersion: "2.0" }), "it offers JSONRPC 2.0"],
   "is elsewhere": [at("https://elsewhere.example/"), "its interface is at elsewhere.example, not at 127.0.0.1"],
+  "is at another port": [at("http://127.0.0.1:6379/"), "its interface is at 127.0.0.1:6379, not at 127.0.0.1"],
   "is at the cloud's metadata": [at("http://169.254.169.254/"), "its interface is at 169.254.169.254"],
   "is a file": [at("file:///etc/passwd"), "its interface is at file:///etc/passwd"],
   "is nowhere": [at("not an address"), "its interface is at"],

@@ -121,6 +121,25 @@ describe("a stream", () => {
     expect(calls).toEqual(["SendStreamingMessage", "CancelTask"]);
   });
 
+  it("in many small pieces costs what it is long; of too many artifacts it is refused", async () => {
+    const pieces = Array.from({ length: 20_000 }, () => artifact("x", true));
+    const whole = { artifacts: [{ artifactId: "a", parts: [{ text: "x".repeat(20_000) }] }] };
+    const long = await play({
+      SendStreamingMessage: (call) => call.events([task("WORKING"), ...pieces, statusUpdate("COMPLETED")]),
+      GetTask: (call) => call.result(task("COMPLETED", whole).task),
+    });
+    expect(long.result?.output?.text).toHaveLength(20_000);
+    const many = Array.from({ length: 1_001 }, (_, n) => ({
+      artifactUpdate: { taskId: "task-1", artifact: { artifactId: `a${n}`, parts: [{ text: "x" }] } },
+    }));
+    const refused = await play({
+      SendStreamingMessage: (call) => call.events([task("WORKING"), ...many], "stay"),
+      CancelTask: (call) => call.result(task("CANCELED").task),
+    });
+    expect(refused.result?.status).toMatchObject({ message: expect.stringContaining("more than 1000 artifacts") });
+    expect(refused.calls).toContain("CancelTask");
+  });
+
   it("that breaks before a task is named: it is found by our ids, or nobody knows", async () => {
     let mine: Call["params"]["message"];
     const broken: Answers["x"] = (call) => {
@@ -323,7 +342,10 @@ describe("a task that is to be cancelled", () => {
 
 it("a server that is not there: nothing was sent", async () => {
   const liar = await openLiar({ card: { supportedInterfaces: [at(1)] } });
-  await expect(liar.backend().executeRoot(turn("hello"))).rejects.toMatchObject({ code: "backend-remote-error" });
+  const options = { hosts: ["127.0.0.1:1"], privateRanges: ["127.0.0.1"] };
+  const refused = liar.backend({ options }).executeRoot(turn("hello"));
+  await expect(refused).rejects.toMatchObject({ code: "backend-remote-error" });
+  await expect(refused).rejects.toThrow("was not taken");
 });
 
 function at(port: number): object {

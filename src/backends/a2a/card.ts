@@ -7,7 +7,8 @@ import { DefaultAgentCardResolver } from "@a2a-js/sdk/client";
 import { backendError } from "../../domain/backend/backend-error.ts";
 import type { HoldfastError } from "../../domain/errors.ts";
 import { shortened } from "../../domain/json.ts";
-import { bare, readRules } from "../../platform/safe-fetch/rules.ts";
+import { isListed } from "../../platform/safe-fetch/judge.ts";
+import { readRules } from "../../platform/safe-fetch/rules.ts";
 import type { A2aSettings } from "./options.ts";
 
 const bindings = ["JSONRPC", "HTTP+JSON"];
@@ -63,11 +64,7 @@ function placeProblems({ url }: AgentInterface, { rules, card }: A2aSettings): r
   if (typeof url !== "string" || !URL.canParse(url)) return [`its interface is at ${JSON.stringify(url)}`];
   const place = new URL(url);
   if (place.protocol !== "https:" && place.protocol !== card.protocol) return [`its interface is at ${url}`];
-  const host = bare(place.hostname);
-  const isListed = readRules(rules).hosts.some(({ name, below }) =>
-    below ? host.endsWith(`.${name}`) : host === name,
-  );
-  if (isListed) return [];
+  if (isListed(place, readRules(rules))) return [];
   return [`its interface is at ${place.host}, not at ${card.host}; list the host in options.hosts if you trust it`];
 }
 

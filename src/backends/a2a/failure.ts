@@ -36,7 +36,7 @@ export class RemoteFailure extends Error {
   constructor(
     kind: FailureKind,
     message: string,
-    more: { readonly cause?: unknown; readonly status?: number | undefined },
+    more: { readonly cause?: unknown; readonly status?: number | undefined } = {},
   ) {
     super(message, { cause: more.cause });
     this.name = "RemoteFailure";

@@ -7,7 +7,7 @@ import { type FetchRules, readRules } from "../../platform/safe-fetch/rules.ts";
 import { type Hide, hidingOf } from "./hide.ts";
 
 export interface A2aOptions {
-  /** Hosts besides the endpoint's own that its agent card may name: `api.example.com`, `*.example.com`. */
+  /** Hosts besides the endpoint's own, at its port, that its agent card may name: `api.example.com`, `*.example.com`. */
   readonly hosts?: readonly string[];
   /** Addresses outside the open internet that may be asked: `127.0.0.1`, `10.1.0.0/16`. None unless said. */
   readonly privateRanges?: readonly string[];
@@ -61,7 +61,7 @@ export function readSettings(endpoint: RemoteEndpoint): A2aSettings {
   problems.integer("maxBytes", 1, mostBytes);
   const card = cardAddress(endpoint);
   const rules = {
-    hosts: [card.hostname, ...(options.hosts ?? [])],
+    hosts: [ownHost(card), ...(options.hosts ?? [])],
     ...(options.privateRanges === undefined ? {} : { privateRanges: options.privateRanges }),
     publicHeaders: ["a2a-version"],
   };
@@ -92,6 +92,11 @@ function cardAddress({ baseUrl, target }: RemoteEndpoint): URL {
   const base = new URL(baseUrl);
   const path = [base.pathname.replace(/\/+$/, ""), ...(target === undefined ? [] : [encodeURIComponent(target)])];
   return new URL(`${path.join("/")}/.well-known/agent-card.json`, base.origin);
+}
+
+/** With its port: what else listens on that machine is not meant. */
+function ownHost({ hostname, port, protocol }: URL): string {
+  return `${hostname}:${port === "" ? (protocol === "https:" ? 443 : 80) : port}`;
 }
 
 function authHeaders(auth: EndpointAuth | undefined, problems: Problems): Readonly<Record<string, string>> {

@@ -42,7 +42,7 @@ interface Fetches {
 }
 
 function openFetches({ rules, timeoutMs }: A2aSettings): Fetches {
-  const limits = { bytes: wireBytes, timeoutMs: Math.min(askMs, timeoutMs) };
+  const limits = { bytes: wireBytes, streamBytes: 16 * wireBytes, timeoutMs: Math.min(askMs, timeoutMs) };
   return {
     ask: createSafeFetch({ ...rules, limits }),
     send: createSafeFetch({ ...rules, limits: { ...limits, timeoutMs } }),

@@ -6,7 +6,16 @@
  *    appended; those are `doubtful`, and whoever follows asks for the whole.
  * V3 Events of another task are not ours.
  */
-import { type Artifact, type Message, type StreamResponse, type Task, TaskState, type TaskStatus } from "@a2a-js/sdk";
+import {
+  type Artifact,
+  type Message,
+  type Part,
+  type StreamResponse,
+  type Task,
+  TaskState,
+  type TaskStatus,
+} from "@a2a-js/sdk";
+import { RemoteFailure } from "./failure.ts";
 
 export interface TaskView {
   readonly id: string | undefined;
@@ -100,10 +109,25 @@ function isOlder({ timestamp }: TaskStatus, known: TaskStatus | undefined): bool
   return now < before; // not a number is not less
 }
 
+/** Of artifacts, and of parts of one that are no text: what is read piece by piece costs what it is long. */
+const most = 1_000;
+
 function takeArtifact(view: TaskView, artifact: Artifact, append: boolean): TaskView {
   const known = view.artifacts.find(({ artifactId }) => artifactId === artifact.artifactId);
   const others = view.artifacts.filter((each) => each !== known);
-  if (!append) return { ...view, artifacts: [...others, artifact] };
-  const whole = known === undefined ? artifact : { ...known, parts: [...known.parts, ...artifact.parts] };
-  return { ...view, artifacts: [...others, whole], doubtful: true };
+  const whole = append && known !== undefined ? { ...known, parts: joined(known.parts, artifact.parts) } : artifact;
+  if (others.length >= most || whole.parts.length > most) {
+    const what = others.length >= most ? "artifacts" : `parts of artifact ${artifact.artifactId}`;
+    throw new RemoteFailure("too-large", `it answered with more than ${most} ${what}`);
+  }
+  return { ...view, artifacts: [...others, whole], doubtful: view.doubtful || append };
+}
+
+/** Text goes on in the same part. */
+function joined(known: readonly Part[], [first, ...rest]: readonly Part[]): Part[] {
+  const last = known.at(-1);
+  if (first === undefined) return [...known];
+  if (last?.content?.$case !== "text" || first.content?.$case !== "text") return [...known, first, ...rest];
+  const text = { ...last, content: { $case: "text" as const, value: last.content.value + first.content.value } };
+  return [...known.slice(0, -1), text, ...rest];
 }

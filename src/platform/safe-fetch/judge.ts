@@ -26,7 +26,7 @@ export function checkUrl(attempt: Attempt, rules: ReadRules): void {
   if (url.username !== "" || url.password !== "") {
     refuse(attempt, "a user or a password is written in it", "Send credentials as headers.");
   }
-  if (!rules.hosts.some((rule) => allows(rule, url))) {
+  if (!isListed(url, rules)) {
     refuse(
       attempt,
       `${url.host === "" ? "its host" : url.host} is not among the hosts that may be asked`,
@@ -36,6 +36,10 @@ export function checkUrl(attempt: Attempt, rules: ReadRules): void {
   if (from?.protocol === "https:" && url.protocol === "http:") {
     refuse(attempt, "it leads from https: to http:", "Mend the server's redirect.");
   }
+}
+
+export function isListed(url: URL, { hosts }: Pick<ReadRules, "hosts">): boolean {
+  return hosts.some((rule) => allows(rule, url));
 }
 
 function allows(rule: HostRule, url: URL): boolean {
