@@ -188,3 +188,26 @@ test("what fits is by the window of the model that is called, whoever has named 
   expect(asked).toEqual([]);
   expect(await t.runtime.run(plain, long)).toMatchObject({ outcome: "completed" });
 });
+
+test("what is held for a call is by the model that the step calls", async () => {
+  const { providers, asked } = world({ large: { ...cheap, maxOutputTokens: 500 }, small: dear }, thenSays);
+  const paid = clerk({ budget: { usd: 1 }, plugins: [patching("one", inStep(1, { model: "small" }))] });
+  await using t = await testRuntime({ agents: [paid], settings: { providers } });
+  await t.runtime.run(paid, "go");
+  expect(asked.map(({ maxOutputTokens }) => maxOutputTokens)).toEqual([50, 500]);
+});
+
+test("between two steps hooks see what is asked of the one to come", async () => {
+  const seen: Overrides[] = [];
+  const spy = patching("spy", {
+    "before-step": ({ overrides }) => {
+      seen.push(overrides);
+    },
+    "before-model": ({ step }) => (step === 1 ? patch({ temperature: 0 }) : undefined),
+  });
+  const { providers } = world({}, thenSays);
+  const watched = clerk({ plugins: [spy] });
+  await using t = await testRuntime({ agents: [watched], settings: { providers } });
+  await t.runtime.run(watched, "go", { overrides: { topP: 1 } });
+  expect(seen).toEqual([{ topP: 1 }, { topP: 1 }]);
+});
