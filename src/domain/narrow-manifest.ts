@@ -10,6 +10,7 @@ import type { DeclaredDelegate, DeclaredManifest } from "./declared-manifest.ts"
 import type { JsonValue } from "./json.ts";
 import { isSame } from "./manifest-diff.ts";
 import { narrowTerms } from "./narrow-terms.ts";
+import { policyOf } from "./policy.ts";
 import type { ToolSpec } from "./tool.ts";
 
 export function narrowManifest(
@@ -51,7 +52,7 @@ function json(delegate: DeclaredDelegate): JsonValue {
 
 /** As policies are called in a manifest. */
 export function isPolicyPlugin(name: string): boolean {
-  return name.startsWith("policy-");
+  return policyOf(name) !== undefined;
 }
 
 type Plugins = NonNullable<DeclaredManifest["plugins"]>;

@@ -77,8 +77,15 @@ export function asPlugin({ name, version, stages }: Policy): ConfiguredPlugin {
   return { ...made, code: { ...made.code, policy: own } };
 }
 
+const prefix = "policy-";
+
 function pluginName({ name }: PolicyName): string {
-  return `policy-${name}`.slice(0, 64);
+  return `${prefix}${name}`.slice(0, 64);
+}
+
+/** The policy that a plugin of a manifest asks; undefined of any other plugin. */
+export function policyOf(plugin: string): string | undefined {
+  return plugin.startsWith(prefix) ? plugin.slice(prefix.length) : undefined;
 }
 
 function instanceOf(own: PolicyName, stages: PolicyStages): PluginInstance {

@@ -14,6 +14,7 @@ import { declaredBy } from "./manifest.ts";
 import { isSame } from "./manifest-diff.ts";
 import type { AgentOutput } from "./output.ts";
 import { hasCode } from "./plugin-config.ts";
+import { policyOf } from "./policy.ts";
 import { Problems } from "./problems.ts";
 import type { StandardSchema } from "./standard-schema.ts";
 import type { StateKeyFacts } from "./state-key.ts";
@@ -132,16 +133,16 @@ function restorePlugins(agent: Agent<unknown>, declared: DeclaredManifest, missi
   const keys: StateKeyFacts[] = [];
   for (const { name, version, config } of declared.plugins ?? []) {
     const present = agent.plugins.find((each) => each.name === name && each.version === version);
-    if (!present) missing.push(`plugin ${name}@${version}`);
+    if (!present) missing.push(labelOf(name, version));
     else if (isSame(config, present.declared)) used.push(present);
     else if (hasCode(config))
-      missing.push(`plugin ${name}@${version} with the config it had, which has code or a secret in it`);
+      missing.push(`${labelOf(name, version)} with the config it had, which has code or a secret in it`);
     else {
       const problems = new Problems({}, []);
       const code = { ...present.code, requires: [] }; // the order was checked when the manifest was declared
       const again = usePlugins([{ name, version, config: config ?? undefined, code }], [], problems);
       for (const problem of problems.found)
-        missing.push(`plugin ${name}@${version} with the config it had (${problem})`);
+        missing.push(`${labelOf(name, version)} with the config it had (${problem})`);
       used.push(...again.plugins);
       tools.push(...(again.tools as readonly Tool[]));
       keys.push(...again.stateKeys);
@@ -183,6 +184,12 @@ function restoreBackend(
 
 function json(value: object): JsonValue {
   return value as unknown as JsonValue;
+}
+
+/** A policy is called what its author called it. */
+function labelOf(plugin: string, version: string): string {
+  const policy = policyOf(plugin);
+  return policy === undefined ? `plugin ${plugin}@${version}` : `policy ${policy}@${version}`;
 }
 
 /** A schema is data: where the code has another one by now, the stored one is checked as JSON Schema. */

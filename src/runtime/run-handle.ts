@@ -3,7 +3,7 @@ import type { OutsideFact } from "../domain/entry.ts";
 import { HoldfastError } from "../domain/errors.ts";
 import { project, type RunEvent } from "../domain/event.ts";
 import type { RunId } from "../domain/ids.ts";
-import { Problems } from "../domain/problems.ts";
+import { Problems, shown } from "../domain/problems.ts";
 import { viewRun } from "../domain/run-view.ts";
 import { loadState } from "../engine/load.ts";
 import type { RunKey, RunRow, TicketRow } from "../ports/store.ts";
@@ -58,6 +58,7 @@ export function createRunHandle(id: RunId, desk: Desk, hub: WatchHub): Run<strin
     async retell(options = {}) {
       const { by = anyone, sink } = checkRetell(options, id);
       await rowOf(held);
+      if (sink !== undefined) await checkSink(sink, held);
       const request = { ...held.key, by, ...(sink === undefined ? {} : { sink }) };
       return written(`Telling again of run ${id}`, desk, () => desk.store.reviveDeliveries(request));
     },
@@ -150,6 +151,16 @@ function checkRetell(options: RetellOptions, run: RunId): RetellOptions {
   }
   problems.refuse("invalid-options", `Run ${run} cannot be told again like this`);
   return options;
+}
+
+/** L8: 0 would mean that it took everything. */
+async function checkSink(sink: string, { key, desk }: Held): Promise<void> {
+  const { created } = (await loadState(key, desk.store)).state;
+  const { sinks = [] } = created;
+  if (sinks.includes(sink)) return;
+  const told = sinks.length > 0 ? sinks.join(", ") : "nobody";
+  const problems = [`sink: run ${key.run} does not tell ${shown(sink)}; it tells ${told}`];
+  throw new HoldfastError("invalid-options", `Run ${key.run} cannot be told again like this`, { problems });
 }
 
 export function checkWatch(options: WatchOptions, known: readonly string[]): WatchOptions {

@@ -5,7 +5,9 @@
  * J2 A message may stand there twice, with the same key: when the process died before it could say that it was done.
  * J3 A line that a death or a full disk cut short is ended before the next one begins: it spoils no other.
  */
+import { statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import { HoldfastError } from "../domain/errors.ts";
 import type { Sink } from "../ports/sink.ts";
 
@@ -16,6 +18,13 @@ const newline = 0x0a;
 export function jsonlSink(path: string): Sink {
   if (typeof path !== "string" || path === "") {
     throw new HoldfastError("invalid-options", "jsonlSink(path) takes the path of a file");
+  }
+  const folder = dirname(resolve(path));
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new HoldfastError(
+      "invalid-options",
+      `jsonlSink(${JSON.stringify(path)}): there is no folder ${folder}; make it first`,
+    );
   }
   let last: Promise<void> = Promise.resolve();
   return {

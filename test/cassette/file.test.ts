@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { relative } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ThreadId } from "../../src/domain/ids.ts";
 import type { Model, ModelPart, ModelRequest } from "../../src/ports/provider.ts";
@@ -94,15 +95,32 @@ test("T1: a call is in the file before its reader has the end", async () => {
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-test("two that record into one file are told apart", async () => {
+test("T4 of two that record into one file the newer one does, and the other is refused before it asks its model", async () => {
   const file = at("shared.jsonl");
-  const [one, two] = [scripted(["one"]), scripted(["another"])].map((model) =>
-    cassette(model, { file, mode: "record" }),
-  );
-  await partsOf(one as Model);
-  await partsOf(two as Model);
-  await expect(partsOf(one as Model)).rejects.toThrow("somebody else writes to it");
-  await expect(partsOf(one as Model)).rejects.toMatchObject({ code: "cassette-unusable" });
+  const seen: string[] = [];
+  const said = (name: string): Model =>
+    scripted([
+      () => {
+        seen.push(name);
+        return name;
+      },
+    ]);
+  const one = cassette(said("one"), { file, mode: "record" });
+  await partsOf(one);
+  const two = cassette(said("two"), { file: relative(process.cwd(), file), mode: "record" });
+  await expect(partsOf(one)).rejects.toThrow("another cassette of this process records to it");
+  await expect(partsOf(one)).rejects.toMatchObject({ code: "cassette-unusable" });
+  await partsOf(two);
+  expect(seen).toEqual(["one", "two"]);
+  expect(problemWith(file)).toBe("usable");
+});
+
+test("a file that another process writes to is not spoiled further", async () => {
+  const file = at("foreign.jsonl");
+  const model = cassette(scripted(["one"]), { file, mode: "record" });
+  await partsOf(model);
+  appendFileSync(file, "{}\n");
+  await expect(partsOf(model)).rejects.toThrow("somebody else writes to it");
 });
 
 test("a file that cannot be written fails the call", async () => {

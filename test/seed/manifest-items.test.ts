@@ -111,7 +111,7 @@ test("R-038, D-30 what is missing of a run's own manifest is in one ticket, whol
   expect(idle.status === "waiting" && idle.tickets.map(({ kind, prompt }) => [kind, prompt])).toEqual([
     [
       "missing-capability",
-      "This run was started with version 1 of agent ann, of which this worker does not have model scripted/scripted, the instructions function, plugin policy-house@1, plugin guard@1, tool noted@1, state key notes. Start a worker that has it, or cancel the run",
+      "This run was started with version 1 of agent ann, of which this worker does not have model scripted/scripted, the instructions function, policy house@1, plugin guard@1, tool noted@1, state key notes. Start a worker that has it, or cancel the run",
     ],
   ]);
   await run.cancel();

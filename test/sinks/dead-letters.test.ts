@@ -125,5 +125,9 @@ test("L8 what cannot be told again is refused by name", async () => {
   const run = await t.runtime.start(clerk, "Go");
   await expect(run.retell({ sinks: ["crm"] } as never)).rejects.toThrow(/sinks: unknown option; known are sink, by/);
   await expect(run.retell({ sink: "" })).rejects.toThrow(/sink: must be a non-empty string/);
+  await expect(run.retell({ sink: "crn" })).rejects.toMatchObject({
+    code: "invalid-options",
+    problems: [`sink: run ${run.id} does not tell "crn"; it tells crm, log`],
+  });
   await expect(t.runtime.runs.get("nobody").retell()).rejects.toMatchObject({ code: "run-not-found" });
 });

@@ -46,3 +46,12 @@ test("a path that cannot be written rejects, and the next message is tried on it
   await expect(sink.deliver(message("r1"), { key: "k1", attempt: 1, signal })).rejects.toThrow(/EISDIR/);
   await expect(sink.deliver(message("r2"), { key: "k2", attempt: 1, signal })).rejects.toThrow(/EISDIR/);
 });
+
+test("L8 a folder that is not there is refused when the sink is made, not when somebody is to be told", () => {
+  const directory = freshDirectory();
+  expect(() => jsonlSink(join(directory, "none", "told.jsonl"))).toThrow(
+    `there is no folder ${join(directory, "none")}`,
+  );
+  appendFileSync(join(directory, "file"), "");
+  expect(() => jsonlSink(join(directory, "file", "told.jsonl"))).toThrow("make it first");
+});

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { ErrorCode } from "../../src/domain/errors.ts";
 import { sqlite } from "../../src/sqlite.ts";
 import { isAtLeast } from "../../src/stores/sqlite/open-database.ts";
@@ -115,4 +115,19 @@ test("a SQLite that is too old is told from one that is not", () => {
   const least = [3, 51, 3];
   expect(["3.51.3", "3.51.10", "3.53.4", "4.0.0"].filter((version) => !isAtLeast(version, least))).toEqual([]);
   expect(["3.51.2", "3.50.9", "2.99.99", "3.51", ""].filter((version) => isAtLeast(version, least))).toEqual([]);
+});
+
+test("on a Node without SQLite the store says which one it needs, when it is made", () => {
+  const found = vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined as never);
+  onTestFinished(() => found.mockRestore());
+  expect(() => sqlite("runs.db")).toThrow(
+    expect.objectContaining({ code: "node-too-old", message: expect.stringContaining("needs Node 22.18 or newer") }),
+  );
+});
+
+test("nothing of the store is imported that an older Node does not have", () => {
+  const folder = resolve(import.meta.dirname, "../../src/stores/sqlite");
+  for (const file of readdirSync(folder)) {
+    expect(readFileSync(join(folder, file), "utf8")).not.toMatch(/^import (?!type).*from "node:sqlite"/m);
+  }
 });

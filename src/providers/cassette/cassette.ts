@@ -49,6 +49,7 @@ function recording(model: Model, tape: Tape, redactor: Redactor): Model {
     ...described(model),
     async *call(request, signal) {
       signal.throwIfAborted();
+      tape.checkOwner();
       calls += 1;
       const take = beginTake({ call: calls, model, request, tape, redactor });
       // A model that is deaf would never let this function go on.

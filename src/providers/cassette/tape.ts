@@ -5,10 +5,11 @@
  * T1 What is in the file is whole: a call is written with its end, in one piece, before its reader goes on.
  * T2 Messages, instructions and tools stand there once and are cited by name, so a long conversation costs what it adds.
  * T3 A file that is not what its first line says is not used at all.
+ * T4 One cassette records to a file: of several in a process the newest, and a call of another is refused before it is made.
  */
 import { readFileSync } from "node:fs";
 import { type FileHandle, mkdir, open } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { errorCatalogue, HoldfastError } from "../../domain/errors.ts";
 import { type JsonValue, messageOf } from "../../domain/json.ts";
 import type { ModelPart } from "../../ports/provider.ts";
@@ -117,13 +118,20 @@ function readCall(line: Partial<RecordedCall>, defined: ReadonlyMap<string, Json
 }
 
 export interface Tape {
+  /** T4. */
+  checkOwner(): void;
   write(call: RecordedCall): Promise<void>;
 }
+
+/** Who records to a file, by its path. */
+const owners = new Map<string, object>();
 
 /** A new file, in the place of what was there. It appears with the first call. */
 export function createTape(file: string): Tape {
   const names = new Map<string, string>();
   const counts = new Map<string, number>();
+  const [path, me] = [resolve(file), {}];
+  owners.set(path, me);
   let last: Promise<void> = Promise.resolve();
   let lines = 0;
   let size = headerOf(0).length;
@@ -169,6 +177,10 @@ export function createTape(file: string): Tape {
   }
 
   return {
+    checkOwner() {
+      if (owners.get(path) === me) return;
+      throw unusable(file, "another cassette of this process records to it; give each a file of its own");
+    },
     write(call) {
       last = last.then(() => append(call));
       const mine = last.catch((cause: unknown) => {

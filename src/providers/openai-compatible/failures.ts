@@ -1,7 +1,7 @@
 /**
  * What goes wrong with a server, named once. The engine reads the name and decides about another try.
  *
- * X1 No key and no header's value is in any message, whatever the server says.
+ * X1 No key, no header's value and nothing of the query is in any message, whatever the server says.
  * X2 Every status and every word for an error has exactly one class.
  */
 import { type ErrorCode, HoldfastError } from "../../domain/errors.ts";

@@ -16,6 +16,7 @@ export function openaiCompatible(options: OpenAiCompatibleOptions): Model {
   const { name = "openai-compatible", model } = options;
   const description: ModelDescription = { ...options.description, provider: name, model };
   const address = addressOf(options.baseURL);
+  const inQuery = hiddenIn(address);
   return {
     description,
     problemsWith({ settings }) {
@@ -28,7 +29,7 @@ export function openaiCompatible(options: OpenAiCompatibleOptions): Model {
       const failures = createFailures({
         name: `${name}/${model}`,
         address: address.origin + address.pathname,
-        hidden,
+        hidden: [...hidden, ...inQuery],
       });
       const { fetch: send = fetch } = options;
       let response: Response;
@@ -48,6 +49,19 @@ function addressOf(baseURL: string): URL {
   const address = new URL(baseURL);
   address.pathname = `${address.pathname.replace(/\/+$/, "")}/chat/completions`;
   return address;
+}
+
+const shortestKey = 8;
+
+/** Values of the query, as they are and as they are written: one of them may be a key. A version is told by its name. */
+function hiddenIn({ search, searchParams }: URL): readonly string[] {
+  const written = search
+    .slice(1)
+    .split("&")
+    .map((pair) => pair.split(/=(.*)/s));
+  const all = [...searchParams.entries(), ...written.map(([name = "", value = ""]) => [name, value] as const)];
+  const values = all.flatMap(([name, value]) => (/version/i.test(name) ? [] : [value]));
+  return [...new Set(values)].filter((value) => value.length >= shortestKey);
 }
 
 interface SentHeaders {

@@ -3,7 +3,8 @@
  *
  * D1 Rows are taken whole (`get`, `all` with a LIMIT). An iterator held open over an await would pin the WAL.
  */
-import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import type { SQLInputValue, StatementSync } from "node:sqlite";
+import { HoldfastError } from "../../domain/errors.ts";
 
 /** Sees every statement; one that throws stands for a statement that failed. For tests and measurements. */
 export interface Probe {
@@ -30,7 +31,18 @@ export interface ConnectOptions {
   readonly probe?: Probe;
 }
 
+type Sqlite = typeof import("node:sqlite");
+
+/** Looked for when it is needed: on a Node without it an import would fail, in words that help nobody. */
+export function sqliteOfNode(): Sqlite {
+  const found = process.getBuiltinModule?.("node:sqlite") as Sqlite | undefined;
+  if (found) return found;
+  const what = `The SQLite store needs Node 22.18 or newer, which has SQLite inside, and this is ${process.versions.node}`;
+  throw new HoldfastError("node-too-old", what);
+}
+
 export function connect(path: string, options: ConnectOptions = {}): Connection {
+  const { DatabaseSync } = sqliteOfNode();
   // timeout 0: SQLite's own busy wait would block the event loop; waiting is the writer's matter.
   const db = new DatabaseSync(path, { timeout: 0, readOnly: options.readOnly ?? false });
   const statements = new Map<string, StatementSync>();

@@ -1,7 +1,7 @@
 /** `sqlite(path)`: a store in one file. */
 import { Problems } from "../../domain/problems.ts";
 import type { StoreDefinition } from "../../ports/store.ts";
-import type { Probe } from "./database.ts";
+import { type Probe, sqliteOfNode } from "./database.ts";
 import type { Durability } from "./open-database.ts";
 import { openSqliteStore } from "./store.ts";
 
@@ -17,6 +17,7 @@ export interface SqliteOptions {
 const defaultPageSize = 4096;
 
 export function sqlite(path: string, options: SqliteOptions = {}): StoreDefinition {
+  sqliteOfNode();
   checkOptions(path, options);
   const { durability = "full" } = options;
   const settings = { path, durability, pageSize: defaultPageSize };

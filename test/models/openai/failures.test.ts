@@ -345,3 +345,18 @@ test("every wrong option is named at once, and no key with it", () => {
   );
   expect(problems.join()).not.toContain(key);
 });
+
+test("X1 what is in the query of the address is in no message, as it is or as it is written", async () => {
+  const query = `key=${key}%2Bmore&api-version=2024-10-21&v=7&sig=`;
+  const play: Play = {
+    status: 400,
+    chunks: body(err({ message: `no: ?${query} or ${key}+more, version 2024-10-21` })),
+  };
+  await using server = await openPlayServer([play]);
+  const model = openaiCompatible({ baseURL: `${server.baseURL}?${query}`, model: "m" });
+  const { message } = (await failureOf(model)).error;
+  expect(server.sent[0]?.path).toContain(key);
+  expect(message).not.toContain("sk-very");
+  expect(message).toContain("version 2024-10-21");
+  expect(message).toContain("v=7");
+});
