@@ -7,7 +7,7 @@ import { valueResult } from "../domain/apply-plugins.ts";
 import type { Command, GivenCommand, PolicyRef } from "../domain/command.ts";
 import type { Verdict } from "../domain/entry.ts";
 import { messageOf } from "../domain/json.ts";
-import type { Ran } from "./hooks.ts";
+import type { Ran } from "./asked-hook.ts";
 import { type Whenever, whenKnown } from "./whenever.ts";
 import type { JudgeOrder } from "./work.ts";
 

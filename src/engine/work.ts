@@ -13,7 +13,7 @@ import type { Overrides } from "../domain/overrides.ts";
 import type { Phase } from "../domain/phase.ts";
 import type { Outcome, Usage } from "../domain/run.ts";
 import type { CallState, RunState } from "../domain/run-state.ts";
-import type { Ran } from "./hooks.ts";
+import type { Ran } from "./asked-hook.ts";
 
 export type ModelOutcome =
   | {

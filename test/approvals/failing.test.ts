@@ -142,7 +142,7 @@ describe.each(policyStages)("P1 at %s", (stage) => {
     const run = t.runtime.runs.get(id, without);
     const idle = await run.idle();
     expect(idle).toMatchObject({ status: "waiting", tickets: [{ kind: "missing-capability" }] });
-    expect(JSON.stringify(idle)).toContain("policy-house");
+    expect(JSON.stringify(idle)).toContain("policy house");
     expect([world.requests.length, world.reads.length]).toEqual([1, 0]);
     await run.cancel({ by: "ana" });
     expect(await run.result()).toMatchObject({ outcome: "cancelled" });
