@@ -11,11 +11,13 @@ import { HoldfastError } from "../domain/errors.ts";
 import { replyId } from "../domain/ids.ts";
 import { messageOf, shortened } from "../domain/json.ts";
 import { type Message, textOf } from "../domain/message.ts";
+import { modelErrorOf } from "../domain/model-error.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { RemoteSight, RemoteTurn } from "../ports/backend.ts";
 import { withContextMessages } from "./context.ts";
 import type { BoundRemote } from "./deps.ts";
 
+import { hasContent, readFiles } from "./send-files.ts";
 import { settleWithin, wait } from "./settle-within.ts";
 import type { Stage } from "./stage.ts";
 import { slotValues, subjectOf } from "./turn-subject.ts";
@@ -37,7 +39,10 @@ export async function performTurn(what: Turning, stage: Stage): Promise<Fact> {
 async function makeTurn(what: Turning, stage: Stage): Promise<TurnOutcome> {
   const { order, controller } = what;
   const { remote } = stage.boundAgent;
-  if (!remote || stage.clock.monotonic() >= order.beginBy) return { kind: "not-made" }; // X6
+  if (!remote) return { kind: "not-made" };
+  const window = await windowOf(what, stage);
+  if (window instanceof HoldfastError) return failure(window);
+  if (stage.clock.monotonic() >= order.beginBy) return { kind: "not-made" }; // X6
   const began = stage.clock.monotonic();
   let task: RemoteTask | undefined = order.remote.task;
   const onTask = async (seen: RemoteTask): Promise<void> => {
@@ -46,7 +51,7 @@ async function makeTurn(what: Turning, stage: Stage): Promise<TurnOutcome> {
     await noteTask(what, read);
     task = read;
   };
-  const turn = turnOf(what, stage, onTask);
+  const turn = turnOf({ ...what, window }, onTask);
   const { backend } = remote;
   const made = turn.parent ? backend.executeDelegate(turn) : backend.executeRoot(turn);
   const within = await settleWithin(made, order.timeoutMs + stage.limits.graceMs, stage);
@@ -95,9 +100,25 @@ function noteTask({ order, seen }: Turning, task: RemoteTask): Promise<void> {
   });
 }
 
-function turnOf({ order, state, controller }: Turning, stage: Stage, onTask: RemoteTurn["onTask"]): RemoteTurn {
-  const messages = withContextMessages(stage.transcript.window(), state.step?.context ?? [], state);
-  const newMessages = newOf(stage.transcript.window(), state);
+/** The conversation with bytes in the place of content, which the other side cannot read; or why it cannot be sent. */
+async function windowOf({ controller }: Turning, stage: Stage): Promise<readonly Message[] | HoldfastError> {
+  const window = stage.transcript.window();
+  if (!hasContent(window)) return window;
+  const description = { provider: "backend", model: stage.boundAgent.name };
+  try {
+    return await readFiles(window, { ...stage, description }, controller.signal);
+  } catch (cause) {
+    return modelErrorOf(cause);
+  }
+}
+
+interface Told extends Turning {
+  readonly window: readonly Message[];
+}
+
+function turnOf({ order, state, controller, window }: Told, onTask: RemoteTurn["onTask"]): RemoteTurn {
+  const messages = withContextMessages(window, state.step?.context ?? [], state);
+  const newMessages = newOf(window, state);
   const isFlat = order.remote.adapted?.includes("transcript") ?? false;
   return {
     ...subjectOf(state, order.remote),

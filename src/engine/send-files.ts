@@ -18,23 +18,40 @@ import { persist } from "./retry.ts";
 import type { Stage } from "./stage.ts";
 
 type Files = Pick<Stage, "store" | "clock" | "logger" | "hash" | "scope" | "limits" | "files"> & {
-  /** Of the model that is called. */
-  readonly description: ModelDescription;
+  /** Of the model that is called, or of whoever stands for one. */
+  readonly description: Named;
 };
 
-export async function withFiles(request: ModelRequest, stage: Files, signal: AbortSignal): Promise<ModelRequest> {
+type Named = Pick<ModelDescription, "provider" | "model">;
+
+export async function withFiles(
+  request: ModelRequest,
+  stage: Files & { readonly description: ModelDescription },
+  signal: AbortSignal,
+): Promise<ModelRequest> {
   const { description } = stage;
   const problem = unreadable(request.messages, description); // V2
   if (problem) throw refused(description, problem);
-  const messages = within(readable(request.messages, description), stage);
+  const messages = await readFiles(readable(request.messages, description), stage, signal);
+  return messages === request.messages ? request : counted(request, messages);
+}
+
+/** The same messages with bytes in the place of content; the very same where there is none. */
+export async function readFiles(
+  given: readonly Message[],
+  stage: Files,
+  signal: AbortSignal,
+): Promise<readonly Message[]> {
+  const messages = within(given, stage);
   const wanted = contentsIn(messages);
-  if (wanted.size === 0) return messages === request.messages ? request : counted(request, messages);
+  if (wanted.size === 0) return messages;
   const read = new Map<string, string>();
   for (const content of wanted.values()) read.set(content.hash, await readOne(content, stage, signal));
-  return counted(
-    request,
-    messages.map((message) => withBytes(message, read)),
-  );
+  return messages.map((message) => withBytes(message, read));
+}
+
+export function hasContent(messages: readonly Message[]): boolean {
+  return messages.some(({ parts }) => parts.some(isKept));
 }
 
 /** What comes again for a provider's cache, with what has been put in between. */
@@ -46,7 +63,7 @@ function counted(request: ModelRequest, messages: readonly Message[]): ModelRequ
   return { ...request, messages, cache: { ...cache, stable } };
 }
 
-function refused({ provider, model }: ModelDescription, why: string): HoldfastError {
+function refused({ provider, model }: Named, why: string): HoldfastError {
   return new HoldfastError("model-refused", `${provider}/${model} was not called: ${why}`);
 }
 

@@ -4,6 +4,7 @@
  * repeated start finds it again.
  */
 import { HoldfastError } from "../domain/errors.ts";
+import { describeFile, isFile } from "../domain/file-part.ts";
 import type { InputId, RunId } from "../domain/ids.ts";
 import { type Message, textOf } from "../domain/message.ts";
 import type { TicketRecord } from "../domain/ticket.ts";
@@ -108,7 +109,13 @@ function answerPost(start: BusyStart, ticket: TicketRecord, desk: Desk): Post {
   return { scope: desk.scope, run: active.run, key, fact, hash: ticket.hash, start: startOf(start) };
 }
 
+/** Files would be lost in silence: an answer is words. */
 function said(messages: readonly Message[]): string {
+  const file = messages.flatMap(({ parts }) => parts).find(isFile);
+  if (file) {
+    const what = `The run there waits for an answer in words, and this message has ${describeFile(file)}`;
+    throw new HoldfastError("invalid-input", `${what}; answer it first, or start with whenBusy`);
+  }
   const text = messages.map(textOf).join("\n");
   if (text !== "") return text;
   throw new HoldfastError("invalid-input", "The run there waits for an answer in words, and this message has none");

@@ -112,3 +112,15 @@ test("a send that nobody acknowledged is remote unknown, and is not sent again b
   expect(await run.result()).toMatchObject({ outcome: "completed", output: "again" });
   expect(new Set(backend.turns.map(({ message }) => message)).size).toBe(2);
 });
+
+test("a turn is given the bytes of what is kept as content", async () => {
+  const backend = fakeRemote(["A cat."]);
+  await using t = await testRuntime({ agents: [agent({ name: "eye", backend })] });
+  const body = new Uint8Array(200_000).fill(7);
+  const run = await t.runtime.start("eye", [{ type: "image", mediaType: "image/png", body }]);
+  expect(await run.output()).toBe("A cat.");
+  const url = `data:image/png;base64,${Buffer.from(body).toString("base64")}`;
+  for (const messages of [backend.turns[0]?.messages, backend.turns[0]?.newMessages]) {
+    expect(messages?.[0]?.parts).toEqual([{ type: "image", mediaType: "image/png", url }]);
+  }
+});

@@ -7,6 +7,7 @@ import { tool } from "../../src/domain/tool.ts";
 import type { Model, ModelPart, ModelRequest } from "../../src/ports/provider.ts";
 import { cassette } from "../../src/providers/cassette/cassette.ts";
 import { scripted } from "../../src/providers/scripted.ts";
+import { testRuntime } from "../../src/testing.ts";
 import { city, forecaster, freshFolder, offline, play, realModel } from "./fixtures.ts";
 
 const at = freshFolder();
@@ -177,4 +178,40 @@ test("ids of calls are their numbers: a call that is answered under another numb
   await expect(partsOf(replay, talk("run-2.1.0", "run-2.1.1", "run-2.1.1"))).rejects.toMatchObject({
     details: { path: "messages[1].parts[0].call", recorded: "call-1", now: "call-2" },
   });
+});
+
+test("long bytes are on the tape by their hash, and other bytes diverge", async () => {
+  const file = at("bytes.jsonl");
+  const eye = (mode: "record" | "replay") =>
+    agent({ name: "eye", instructions: "", model: cassette(scripted(["A cat."]), { file, mode }) });
+  const seen = async (mode: "record" | "replay", first: number) => {
+    const body = new Uint8Array(200_000).fill(first);
+    await using t = await testRuntime({ agents: [eye(mode)] });
+    return await (await t.runtime.start("eye", [{ type: "image", mediaType: "image/png", body }])).result();
+  };
+  expect(await seen("record", 1)).toMatchObject({ outcome: "completed" });
+  expect(readFileSync(file, "utf8").length).toBeLessThan(4_000);
+  expect(await seen("replay", 1)).toMatchObject({ outcome: "completed", output: "A cat." });
+  const other = await seen("replay", 2);
+  expect(JSON.stringify(other)).toContain("messages[0].parts[0].url differs from call 1");
+});
+
+test("a file that a model makes comes from the tape as it came", async () => {
+  const file = at("made.jsonl");
+  const made = { mediaType: "image/png", url: `data:image/png;base64,${"AAAA".repeat(3_000)}` };
+  for (const mode of ["record", "replay"] as const) {
+    const model = cassette(scripted([{ text: "Here.", files: [made] }]), { file, mode });
+    const parts: ModelPart[] = [];
+    const request = {
+      agent: "a",
+      thread: "t" as ThreadId,
+      step: 1,
+      attempt: 1,
+      instructions: "",
+      messages: [],
+      tools: [],
+    };
+    for await (const part of model.call(request, new AbortController().signal)) parts.push(part);
+    expect(parts).toContainEqual({ type: "file", ...made });
+  }
 });

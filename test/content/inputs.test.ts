@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { agent, asContent, type Message, tool } from "../../src/index.ts";
+import { agent, asContent, type Message, memory, tool } from "../../src/index.ts";
 import type { StoreDefinition } from "../../src/ports/store.ts";
 import { scripted, type TestRuntime, testRuntime } from "../../src/testing.ts";
 import { onEveryStore } from "../scenarios/stores.ts";
@@ -69,6 +69,19 @@ async function waiting(store: StoreDefinition) {
   await t.settle();
   return { t, run, reader };
 }
+
+test("an image does not answer a question in words: it would be lost", async () => {
+  const { t, reader } = await waiting(memory());
+  await using _ = t;
+  const parts = [
+    { type: "text", text: "this one" },
+    { type: "image", mediaType: "image/png", body: Uint8Array.from([1, 2, 3]) },
+  ] as const;
+  await expect(t.runtime.start(reader, parts, { thread: "t" })).rejects.toMatchObject({
+    code: "invalid-input",
+    message: expect.stringContaining("waits for an answer in words, and this message has image (image/png, 3 bytes)"),
+  });
+});
 
 test("who was given content cannot change what is kept", async () => {
   const read = tool({

@@ -2,7 +2,10 @@
  * A request as a cassette keeps it: what the provider gets to see, without what is new in every run. Ids of messages, runs
  * and threads are left out; ids of calls become their number in the conversation.
  */
+import { createHash } from "node:crypto";
+import { isDataUrl, isFile } from "../../domain/file-part.ts";
 import type { JsonObject, JsonValue } from "../../domain/json.ts";
+import type { Part } from "../../domain/message.ts";
 import type { ModelDescription } from "../../domain/model.ts";
 import type { Redactor } from "../../domain/redaction.ts";
 import type { ModelRequest } from "../../ports/provider.ts";
@@ -62,9 +65,21 @@ function withoutIds({ messages }: ModelRequest): readonly object[] {
   };
   return messages.map(({ role, parts }) => ({
     role,
-    parts: parts.map((part) => ("call" in part ? { ...part, call: numberOf(part.call) } : part)),
+    parts: parts.map((part) => ("call" in part ? { ...part, call: numberOf(part.call) } : brief(part))),
   }));
 }
+
+/** A cassette is read by people: long bytes are told by their hash, and compared by it. */
+function brief(part: Part): Part {
+  if (!isFile(part) || !("url" in part) || !isDataUrl(part.url) || part.url.length <= longest) return part;
+  const comma = part.url.indexOf(",");
+  const hash = createHash("sha256")
+    .update(part.url.slice(comma + 1))
+    .digest("hex");
+  return { ...part, url: `${part.url.slice(0, comma)};sha256,${hash}` };
+}
+
+const longest = 4_096;
 
 /** Equal for equal requests, whatever the order of their fields. */
 export function sorted(value: JsonValue): JsonValue {

@@ -78,13 +78,13 @@ function userPart(part: Part): JsonObject {
 function filePart(part: FilePart): JsonObject {
   const { mediaType, name } = part;
   const url = addressOf(part);
+  const [kind, format = ""] = mediaType.split("/");
+  if (kind === "image") return { type: "image_url", image_url: { url } };
   const data = /^data:[^,]*;base64,(.*)$/s.exec(url)?.[1];
   if (data === undefined) {
     const what = `The file ${name ?? mediaType} is not in the message: chat completions take files as data:…;base64, addresses`;
     throw new HoldfastError("model-refused", what);
   }
-  const [kind, format = ""] = mediaType.split("/");
-  if (kind === "image") return { type: "image_url", image_url: { url } };
   if (kind === "audio") return { type: "input_audio", input_audio: { data, format: audioFormats[format] ?? format } };
   return { type: "file", file: { filename: name ?? "file", file_data: url } };
 }

@@ -1,9 +1,9 @@
 /** Checks of content (B1–B4). */
 import assert from "node:assert/strict";
-import type { CallId, MessageId } from "../../domain/ids.ts";
+import type { CallId, InputId, MessageId } from "../../domain/ids.ts";
 import type { Message } from "../../domain/message.ts";
 import type { Birth } from "../../ports/birth.ts";
-import type { Claim, Store } from "../../ports/store.ts";
+import type { Claim, Post, Store } from "../../ports/store.ts";
 import {
   birthOf,
   checked,
@@ -39,6 +39,14 @@ function bornWith(run: string, { hash }: { readonly hash: string }): Birth {
   const part = { type: "tool-result", call: "c" as CallId, tool: "act", result } as const;
   const message: Message = { id: `${run}.in` as MessageId, role: "tool", parts: [part], visibility: "all" };
   return { ...birth, entry: { ...birth.entry, input: [message] } };
+}
+
+function inputWith(run: string, { hash }: { readonly hash: string }): Post {
+  const content = { hash, bytes: 3, mediaType: "image/png" };
+  const parts = [{ type: "image", mediaType: "image/png", content }] as const;
+  const message: Message = { id: `in.${hash}` as MessageId, role: "user", parts, visibility: "all" };
+  const fact = { type: "input-received", input: `in.${hash}` as InputId, message, by: "ana" } as const;
+  return { ...keyOf(run), key: hash, fact };
 }
 
 async function collect(store: Store, olderThanMs: number, limit: number = 9): Promise<number> {
@@ -78,6 +86,20 @@ export const content: Record<string, StoreCheck> = {
     await throwsCode(store.commit({ ...commit, entries: [citing(one)] }), "content-not-found");
     await write(store, claim, { entries: [stepped(1)], after: 2 });
   }),
+
+  "B2 a post that refers to content cites it, and one to content that is not there is refused whole": checked(
+    async ({ store }) => {
+      await startedRun(store, "r1");
+      await store.putContent(one);
+      await throwsCode(store.post(inputWith("r1", two)), "content-not-found");
+      assert.equal((await store.run(keyOf("r1")))?.head, 2);
+      const posted = await store.post(inputWith("r1", one));
+      assert.equal(posted.kind, "posted");
+      assert.deepEqual(await store.post(inputWith("r1", one)), posted);
+      assert.equal(await collect(store, 0), 0);
+      assert.ok(await store.content(one));
+    },
+  ),
 
   "B3 what a run cites is not collected, the rest when it is old enough, the oldest first": checked(
     async ({ store, clock }) => {

@@ -81,6 +81,15 @@ test("images go by address and as data, files and sound as data", async () => {
   ]);
 });
 
+test("a file that is an image goes by its address", async () => {
+  const file = { type: "file", mediaType: "image/png", url: "https://files.example/a.png" } as const;
+  await using server = await openPlayServer([answer]);
+  const model = openaiCompatible({ baseURL: server.baseURL, model: "m" });
+  await collect(model, requestWith({ messages: [said("user", file)] }));
+  const { messages } = JSON.parse(server.sent[0]?.body ?? "{}");
+  expect(messages.at(-1).content).toEqual([{ type: "image_url", image_url: { url: file.url } }]);
+});
+
 test("a file that is only an address is refused before anything is sent", async () => {
   const file = { type: "file", mediaType: "application/pdf", url: "https://files.example/a.pdf" } as const;
   await using server = await openPlayServer([answer]);
