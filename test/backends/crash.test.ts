@@ -172,6 +172,7 @@ function check(story: Story, { entries, backend }: Played): void {
   expect(falselyUnknown(entries)).toEqual([]);
   const messages = new Set(backend.turns.map(({ message }) => message));
   expect([...messages].filter((message) => backend.taken(message) > 1)).toEqual([]);
+  expect(backend.turns).toHaveLength(messages.size); // nothing is sent again by itself
   expect(messages.size).toBeLessThanOrEqual(story.messages);
   if (story.cancels && backend.turns.length > 0) expect(backend.aborts.length).toBeGreaterThanOrEqual(1);
 }

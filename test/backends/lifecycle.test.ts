@@ -1,7 +1,16 @@
 /** A run that executes elsewhere is the same run: its entries, events, ends and waits. */
 import { expect, test } from "vitest";
 import { agent } from "../../src/agent.ts";
+import { backendFactory, configuredBackend, remoteBackend } from "../../src/backends/define.ts";
+import { createRuntime } from "../../src/create-runtime.ts";
+import { readEndpoint } from "../../src/domain/backend/endpoint.ts";
+import { defaultScope } from "../../src/domain/ids.ts";
+import { declare } from "../../src/domain/manifest.ts";
+import { readAfter } from "../../src/engine/load.ts";
+import { memory } from "../../src/index.ts";
+import type { Store, StoreDefinition } from "../../src/ports/store.ts";
 import { fakeRemote, refuses, waitsFor } from "../../src/testing/fake-remote.ts";
+import type { PortCall } from "../../src/testing/intercept.ts";
 import { testRuntime } from "../../src/testing/test-runtime.ts";
 
 async function typesOf(
@@ -123,4 +132,139 @@ test("a turn is given the bytes of what is kept as content", async () => {
   for (const messages of [backend.turns[0]?.messages, backend.turns[0]?.newMessages]) {
     expect(messages?.[0]?.parts).toEqual([{ type: "image", mediaType: "image/png", url }]);
   }
+});
+
+test("the remote is asked nothing more before its task id is durable", async () => {
+  const journals: string[][] = [];
+  const inner = memory();
+  let opened: Store | undefined;
+  const store: StoreDefinition = {
+    ...inner,
+    open: async (parts) => {
+      opened ??= await inner.open(parts);
+      return opened;
+    },
+  };
+  const factory = backendFactory("slow", () =>
+    remoteBackend("slow", {
+      async executeRoot(turn) {
+        await turn.onTask({ task: "t1" });
+        const entries = await readAfter({ scope: defaultScope, run: turn.identity.run }, 0, opened as Store);
+        journals.push(
+          entries.flatMap((entry) => (entry.type === "state-changed" ? [JSON.stringify(entry.change)] : [])),
+        );
+        return { status: { kind: "completed" }, output: { text: "done" } };
+      },
+    }),
+  );
+  const backend = configuredBackend(factory, readEndpoint({ backend: "slow", baseUrl: "https://slow.test" }));
+  const slow = ({ method }: PortCall): Promise<void> | undefined =>
+    method === "commit" ? new Promise((resolve) => setImmediate(resolve)) : undefined;
+  await using t = await testRuntime({
+    agents: [agent({ name: "geo", backend })],
+    store,
+    intercept: async (call, proceed) => {
+      await slow(call);
+      return proceed();
+    },
+  });
+  expect(await t.runtime.run("geo", "hi")).toMatchObject({ outcome: "completed" });
+  expect(journals).toEqual([['{"value":{"task":"t1"}}']]);
+});
+
+test("a task id that cannot be read, or a result that is none, fails the run and says what is wrong", async () => {
+  const answers = [
+    { task: "x".repeat(600), result: { status: { kind: "completed" } } },
+    { result: { status: { kind: "completed" } }, answer: { status: { kind: "sideways" } } },
+    { result: { status: { kind: "waiting_input" } } },
+  ] as const;
+  const backend = fakeRemote(answers, { capabilities: { waits: "none" } });
+  await using t = await testRuntime({ agents: [agent({ name: "geo", backend })] });
+  const texts = [
+    "id of its task cannot be read",
+    "a result whose status cannot be read",
+    "it publishes that it has waits: none",
+  ];
+  for (const text of texts) {
+    const result = await t.runtime.run("geo", "hi");
+    expect(result).toMatchObject({ outcome: "failed", error: { message: expect.stringContaining(text) } });
+  }
+});
+
+test("earlier messages become one text only where the agent allows it, and the journal says so", async () => {
+  const capabilities = { transcript: "single-prompt" } as const;
+  const strict = agent({ name: "strict", backend: fakeRemote(["one", "two"], { capabilities }) });
+  const remote = fakeRemote(["one", "two"], { name: "flat", capabilities });
+  const flat = agent({ name: "flat", backend: remote, adapt: ["transcript"] });
+  await using t = await testRuntime({ agents: [strict, flat] });
+  await t.runtime.run("strict", "first", { thread: "a" });
+  expect(await t.runtime.run("strict", "second", { thread: "a" })).toMatchObject({
+    outcome: "failed",
+    error: { message: "agent 'strict' backend does not support: transcript" },
+  });
+  await t.runtime.run("flat", "first", { thread: "b" });
+  const run = await t.runtime.start("flat", "second", { thread: "b" });
+  expect(await run.result()).toMatchObject({ outcome: "completed" });
+  expect(remote.turns.map(({ text }) => text)).toEqual(["first", "user: first\n\nassistant: one\n\nuser: second"]);
+  const adapted: unknown[] = [];
+  for await (const event of run.watch({ until: "end" }))
+    if (event.type === "effect-intended") adapted.push(event.remote?.adapted);
+  expect(adapted).toEqual([["transcript"]]);
+});
+
+test("artifacts that do not fit are dropped where the agent allows it, and refused where it does not", async () => {
+  const result = {
+    status: { kind: "completed" },
+    output: { text: "done", artifacts: [{ content: "x".repeat(100_000) }] },
+  } as const;
+  const strict = agent({ name: "strict", backend: fakeRemote([{ result }]) });
+  const lax = agent({ name: "lax", backend: fakeRemote([{ result }]), adapt: ["artifacts"] });
+  await using t = await testRuntime({ agents: [strict, lax] });
+  expect(await t.runtime.run("strict", "hi")).toMatchObject({
+    outcome: "failed",
+    error: { message: expect.stringContaining("its 1 artifacts cannot be kept") },
+  });
+  const run = await t.runtime.start("lax", "hi");
+  expect(await run.result()).toMatchObject({ outcome: "completed", output: "done" });
+  expect((await run.state()).values.__runtime_backend_output).toEqual({ text: "done" });
+});
+
+test("a run whose backend no worker has waits for one that does, and a factory by name is one", async () => {
+  const remote = fakeRemote([{ task: "t1", result: waitsFor("input", "which?") }, "done"]);
+  const before = agent({ name: "geo", backend: remote });
+  const after = agent({ name: "geo", backend: fakeRemote([], { endpoint: { baseUrl: "https://new.test" } }) });
+  const store = memory();
+  const first = await createRuntime({ agents: [before], store });
+  const run = await first.start("geo", "hi");
+  await run.idle();
+  await first.close();
+  const lacking = await createRuntime({ agents: [after], store });
+  const [ticket] = await lacking.tickets.list({ kind: "input", status: "open" });
+  await ticket?.answer("42");
+  const idle = await lacking.runs.get(run.id).idle();
+  expect(idle).toMatchObject({
+    tickets: [{ kind: "missing-capability", prompt: expect.stringContaining("backend fake at https://fake.test") }],
+  });
+  await lacking.close();
+  await using having = await createRuntime({ agents: [after], store, backends: [remote.factory] });
+  const [missing] = await having.tickets.list({ kind: "missing-capability", status: "open" });
+  await missing?.release().catch(() => undefined);
+  expect(await having.runs.get(run.id).result()).toMatchObject({ outcome: "completed" });
+});
+
+test("what a backend's login is stays out of the manifest", () => {
+  const auth = { type: "bearer", token: "very-secret" } as const;
+  const geo = agent({ name: "geo", backend: fakeRemote([], { endpoint: { auth } }) });
+  expect(JSON.stringify(declare(geo))).not.toContain("very-secret");
+  expect(declare(geo).backend?.endpoint.auth).toEqual({ type: "bearer", parameters: ["token"] });
+});
+
+test.each([
+  ["a model", { model: "x/y" }, "model: unknown option"],
+  ["tools", { tools: [] }, "tools: unknown option"],
+  ["an adaptation that nobody knows", { adapt: ["waits"] }, "adapt: must be a list of transcript, artifacts"],
+  ["no backend at all", { backend: 7 }, "backend: must be a backend"],
+  ["a wrong name besides", { backend: 7, name: "" }, "name: must match"],
+] as const)("an agent that executes elsewhere cannot have %s", (_name, more, text) => {
+  expect(() => agent({ name: "geo", backend: fakeRemote([]), ...more } as never)).toThrow(text);
 });
