@@ -131,7 +131,7 @@ test("what is held is by the dearest member's prices, what it cost by those of t
   const journal = await story.journal(run);
   const [intent] = journal.filter((entry) => entry.type === "effect-intended");
   expect(intent?.held?.outputTokens).toBe(50);
-  expect(intent?.held?.microUsd).toBeGreaterThan(500 * 10 + 50 * 50);
+  expect(intent?.held?.microUsd).toBeGreaterThan(50 * 50); // the answer alone, without what is sent
   expect(settledIn(journal)).toMatchObject([{ kind: "done", cost: { tokens: 110, microUsd: 100 * 1 + 10 * 2 } }]);
 });
 
