@@ -144,8 +144,10 @@ function applyBody(state: RunState, entry: Entry): RunState {
   }
 }
 
-function asked(state: RunState, { stopping = [] }: RunWaiting): RunState {
-  return stopping.length === 0 ? state : { ...state, stopping: [...(state.stopping ?? []), ...stopping] };
+function asked(state: RunState, { stopping = [], at }: EntryStamp & RunWaiting): RunState {
+  if (stopping.length === 0 && !state.stopping) return state;
+  const stopWait = { at, rounds: (state.stopWait?.rounds ?? 0) + 1 };
+  return { ...state, stopping: [...(state.stopping ?? []), ...stopping], stopWait };
 }
 
 function ended(state: RunState, { at, outcome, unsaid, descendants }: EntryStamp & RunEnded): RunState {

@@ -48,6 +48,8 @@ export interface RunState {
   readonly children: number;
   /** Of a run that ends: the runs below it that it has asked to end, and what became of them as far as it is known. */
   readonly stopping?: readonly (Pick<StoppedRun, "run" | "agent"> & Partial<StoppedRun>)[];
+  /** Since when it waits for them, and the how-manieth time. */
+  readonly stopWait?: { readonly at: number; readonly rounds: number };
   readonly tickets: readonly TicketRecord[];
   readonly inbox: readonly PendingInput[];
   readonly cancel?: CancelRequest;

@@ -44,7 +44,7 @@ export function urgentEnd(draft: Draft): Ending | undefined {
 }
 
 export function finish(draft: Draft, ending: Ending): void {
-  if (stopEffects(draft, ending) || stopChildren(draft, ending.since)) return;
+  if (stopEffects(draft, ending) || stopChildren(draft)) return;
   closeModel(draft);
   giveUpCompaction(draft);
   if (stopTask(draft)) return;

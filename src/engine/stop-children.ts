@@ -1,24 +1,33 @@
 /**
  * C7: a run that ends asks the runs below it to end too, and gives them a grace before it ends without them.
- * It waits without a lease; what it has asked is written, so whoever goes on after a crash asks nobody twice.
+ * It waits without a lease; what it has asked is written, so whoever goes on after a crash asks nobody twice. Where no
+ * process was up at the end of the grace, there is another one: those below were not up either.
  */
 import type { RunEnded } from "../domain/entry.ts";
 import type { CallState } from "../domain/run-state.ts";
 import { isChild } from "./delegate.ts";
 import { type Draft, emit, wakeBy } from "./draft.ts";
 
+const mostRounds = 10;
+
 /** True while some of them may still end in time. */
-export function stopChildren(draft: Draft, since: number): boolean {
+export function stopChildren(draft: Draft): boolean {
   const alive = aliveBelow(draft);
-  const graceEnd = since + graceOf(draft, alive);
-  if (alive.length === 0 || draft.at.now >= graceEnd) return false;
-  const { status, stopping = [], tickets } = draft.state;
+  if (alive.length === 0) return false;
+  const { now, limits } = draft.at;
+  const { status, stopping = [], tickets, stopWait } = draft.state;
+  const grace = graceOf(draft, alive);
   const asked = new Set(stopping.map(({ run }) => run));
   const more = alive.flatMap(({ effect }) => {
     const child = effect?.child;
     return child && !asked.has(child.run) ? [{ run: child.run, agent: child.agent }] : [];
   });
-  if (more.length > 0 || status === "running") {
+  const graceEnd = (stopWait?.at ?? now) + grace;
+  const isMissed = now >= graceEnd + limits.graceMs && (stopWait?.rounds ?? 0) < mostRounds;
+  const isOver = more.length === 0 && now >= graceEnd && !isMissed;
+  if (isOver) return false;
+  const isAnew = more.length > 0 || isMissed;
+  if (isAnew || status === "running") {
     emit(draft, {
       type: "run-waiting",
       tickets: tickets.map(({ id }) => id),
@@ -26,7 +35,7 @@ export function stopChildren(draft: Draft, since: number): boolean {
       ...(more.length > 0 ? { stopping: more } : {}),
     });
   }
-  wakeBy(draft, graceEnd);
+  wakeBy(draft, isAnew ? now + grace : graceEnd);
   return true;
 }
 

@@ -1,7 +1,7 @@
 /** Agents that delegate, for the tests of delegation. */
 import { z } from "zod";
 import type { DelegateOptions } from "../../src/domain/delegate.ts";
-import { type Agent, agent, delegate, type StoreDefinition, tool } from "../../src/index.ts";
+import { type Agent, agent, delegate, tool } from "../../src/index.ts";
 import { type ScriptedAnswer, scripted, type TestRuntime } from "../../src/testing.ts";
 
 export const look = tool({
@@ -20,9 +20,9 @@ export const pay = tool({
   execute: ({ to }) => `paid ${to}`,
 });
 
-export const tasks = (...names: readonly string[]): ScriptedAnswer => ({
-  calls: names.map((tool) => ({ tool, input: { task: `for ${tool}` } })),
-});
+export function tasks(...names: readonly string[]) {
+  return { calls: names.map((each) => ({ tool: each, input: { task: `for ${each}` } })) };
+}
 
 interface Above {
   readonly name?: string;
@@ -66,5 +66,3 @@ export async function resultOf({ runtime }: TestRuntime, call: string): Promise<
   }
   return undefined;
 }
-
-export type { StoreDefinition };
