@@ -4,7 +4,8 @@
  *
  * C1 A call has at most one child, ever, whatever crashes: the child's id, thread and start key are derived from the call,
  *    and its intent is written once.
- * C2 A child is born iff its intent is committed: the birth is a delivery of that commit, carried until the store has it.
+ * C2 A child is born iff its intent is committed: the birth is a delivery of that commit, carried until the store has it, or
+ *    until nobody waits for it any more (S14).
  * C3 What a child may use up is held in its parent's books from its intent until its end is taken. What it has not used up
  *    is free again then, once.
  * C4 A child has no more than its parent has declared for it, and no more of any budget than its parent has left.

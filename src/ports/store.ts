@@ -22,6 +22,8 @@
  *     when nothing of the first time was kept. A store without such transactions throws not-transactional.
  * S13 Claims go by priority, then by the time since which the run is due, then by birth. A created run is due since its
  *    birth, its start time or its promotion, whichever is last: a thread with a long queue gets one place in the line.
+ * S14 A delegate's run is born only while the ticket that its parent waits on is open, in the same transaction: a birth that
+ *    is carried again after its run was dropped, or after its parent has ended, changes nothing.
  */
 
 import type { DeclaredManifest } from "../domain/declared-manifest.ts";
@@ -62,6 +64,8 @@ export type BirthAnswer =
   | { readonly kind: "conflict"; readonly run: RunId }
   /** Another run has this id. */
   | { readonly kind: "run-exists" }
+  /** Nothing was written: it is a delegate's run, and its parent no longer waits for it (S14). */
+  | { readonly kind: "unwanted" }
   /** Nothing was written: the rule says so. */
   | { readonly kind: "busy"; readonly active: BusyRun };
 

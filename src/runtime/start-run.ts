@@ -51,6 +51,7 @@ export async function startRun(agent: Agent<unknown> | string, request: StartReq
         return answer.run;
       case "conflict":
         throw keyConflict(birth.key, answer.run);
+      case "unwanted":
       case "run-exists":
         throw new HoldfastError("run-exists", `There is already a run ${run}`, { details: { run } });
       case "busy": {

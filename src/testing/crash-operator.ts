@@ -1,5 +1,6 @@
 /** The operator of a play: looks at what a cut has left behind, and does what a person would. */
 import { foldAll } from "../domain/apply.ts";
+import { withLent } from "../domain/lend-agent.ts";
 import { readAfter } from "../engine/load.ts";
 import { isCreate } from "./crash-labels.ts";
 import { allBirths, type Life } from "./crash-life.ts";
@@ -43,7 +44,7 @@ export async function lostEffects(life: Life): Promise<readonly string[]> {
   const { store } = life;
   const { scope, scenario } = life.request;
   const specs = new Map(
-    scenario.agents(life.world).flatMap((each) => each.tools.map(({ spec }) => [spec.name, spec] as const)),
+    withLent(scenario.agents(life.world)).flatMap((each) => each.tools.map(({ spec }) => [spec.name, spec] as const)),
   );
   const lost: string[] = [];
   for (const run of allBirths(life)) {

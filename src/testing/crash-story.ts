@@ -12,7 +12,7 @@ import { slotLines } from "./crash-state.ts";
 import type { WorldEffect } from "./crash-world.ts";
 
 export interface RunStory {
-  /** The start key: the same in every play of a scenario. */
+  /** The start key, or of a delegate's run its parent's and the call: the same in every play of a scenario. */
   readonly key: string;
   /** "completed", "cancelled", "stopped steps", "failed model-refused" … or "open". */
   readonly outcome: string;
@@ -48,7 +48,7 @@ async function readStory(store: Store, row: RunRow): Promise<RunStory> {
   const ended = entries.find((entry) => entry.type === "run-ended");
   const created = entries[0] as Entry & RunCreated;
   return {
-    key: created.request.key,
+    key: await keyOf(created, store),
     outcome: ended ? outcomeText(ended.outcome) : "open",
     transcript: messages.map(lineOf),
     row,
@@ -59,6 +59,14 @@ async function readStory(store: Store, row: RunRow): Promise<RunStory> {
     state: folded(entries),
     threadState: slotLines(await store.threadState({ scope, thread })),
   };
+}
+
+async function keyOf({ identity, request }: RunCreated, store: Store): Promise<string> {
+  const { scope, parentRun, parentCall } = identity;
+  if (parentRun === undefined || parentCall === undefined) return request.key;
+  const [above] = await store.readRun({ scope, run: parentRun, after: 0, limit: 1 });
+  const parent = above?.type === "run-created" ? await keyOf(above, store) : parentRun;
+  return `${parent}${parentCall.slice(parentRun.length)}`;
 }
 
 function folded(entries: readonly Entry[]): RunState | undefined {

@@ -1,7 +1,8 @@
 /**
  * Births of delegates' runs, and threads that are dropped after them.
  *
- * F1 A birth is carried until the store has the run; its start key makes that once (S6).
+ * F1 A birth is carried until the store has the run; its start key makes that once (S6), and so it stays after the run was
+ *    dropped (S14).
  * F2 A birth that is given up is told to the parent as the end of its child: nobody waits for a run that never comes.
  * F3 A thread is dropped only when everything in it and below it has ended; until then it is put off.
  */
@@ -28,6 +29,7 @@ export async function carryBirth(birth: Birth, place: Place, by: Carrying): Prom
       publish({ scope: place.scope, run: birth.entry.identity.run, seq: 1 }, by);
       return { ...place, how: "delivered" };
     case "existing":
+    case "unwanted":
       return { ...place, how: "delivered" };
     case "conflict":
     case "run-exists":

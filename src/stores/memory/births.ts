@@ -15,6 +15,7 @@ export function create(scope: ScopeData, birth: Birth, now: number): BirthAnswer
   const first = scope.starts.get(birth.key);
   if (first) return { kind: first.requestHash === birth.requestHash ? "existing" : "conflict", run: first.run };
   if (scope.runs.has(identity.run)) return { kind: "run-exists" };
+  if (!isWanted(scope, birth)) return { kind: "unwanted" };
   const known = scope.threads.get(identity.thread);
   const active = known?.active;
   if (active && isRefused(birth.whenBusy, active.status)) return { kind: "busy", active: busyRun(scope, active) };
@@ -28,6 +29,12 @@ export function create(scope: ScopeData, birth: Birth, now: number): BirthAnswer
   else thread.queue.push(run);
   reschedule(scope, run);
   return { kind: "created", queued: run.queued };
+}
+
+/** S14. */
+function isWanted(scope: ScopeData, { entry }: Birth): boolean {
+  const ticket = entry.delegated && scope.tickets.get(entry.delegated.ticket);
+  return !entry.delegated || (ticket !== undefined && !ticket.settlement);
 }
 
 /** The thread of a delegate's run is below its parent's, while that is there. */

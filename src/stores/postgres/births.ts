@@ -76,12 +76,22 @@ async function writeBirth(tx: Tx, access: Access, prepared: Prepared): Promise<B
     return { kind: place.first_hash === birth.requestHash ? "existing" : "conflict", run: place.first_run };
   }
   if (place.same_id !== null) return { kind: "run-exists" };
+  if (!(await isWanted(tx, birth))) return { kind: "unwanted" };
   if (place.thread !== null && !tx.threads.has(place.thread)) throw new TryAgain("the thread is new"); // B1
   const isQueued = place.active !== null;
   if (isQueued && isRefused(birth.whenBusy, place.active_status)) return busy(tx, birth, place);
   if (isQueued) await askToEnd(tx, birth, place);
   await insertBirth(tx, place, { ...prepared, isQueued });
   return { kind: "created", queued: isQueued };
+}
+
+const findOpenTicket = "SELECT 1 AS open FROM hf.tickets WHERE scope = $1 AND id = $2 AND settlement IS NULL";
+
+/** S14. */
+async function isWanted(tx: Tx, { entry }: Birth): Promise<boolean> {
+  const { delegated, identity } = entry;
+  if (!delegated) return true;
+  return (await tx.get<{ open: number }>(findOpenTicket, [identity.scope, delegated.ticket])) !== undefined;
 }
 
 async function busy(tx: Tx, birth: Birth, place: Place): Promise<BirthAnswer> {

@@ -38,6 +38,7 @@ function writeBirth(access: Access, birth: Birth, body: string): BirthAnswer {
   const { scope, run, thread, parentThread = null } = birth.entry.identity;
   const first = findStart(db, scope, birth.key);
   if (first) return { kind: first.requestHash === birth.requestHash ? "existing" : "conflict", run: first.run };
+  if (!isWanted(db, birth)) return access.places.again({ scope, run }) ? { kind: "run-exists" } : { kind: "unwanted" };
   const { owner, active } = findOwner(db, birth);
   if (active && isRefused(birth.whenBusy, active.status)) {
     return access.places.again({ scope, run }) ? { kind: "run-exists" } : busy(db, scope, active);
@@ -54,6 +55,14 @@ function writeBirth(access: Access, birth: Birth, body: string): BirthAnswer {
   insertFact(db, place, { seq: 1, time, body });
   storeBirth(access, no, birth);
   return { kind: "created", queued: isQueued };
+}
+
+const findOpenTicket = "SELECT 1 AS open FROM tickets WHERE scope = ? AND id = ? AND settlement IS NULL";
+
+/** S14. */
+function isWanted(db: Connection, { entry }: Birth): boolean {
+  const { delegated, identity } = entry;
+  return !delegated || db.get<{ open: number }>(findOpenTicket, identity.scope, delegated.ticket) !== undefined;
 }
 
 interface ActiveRun {

@@ -6,14 +6,18 @@ import {
   birthOf,
   checked,
   claimOne,
+  decisionOn,
   ended,
   keyOf,
+  opened,
   type StoreCheck,
   scopeA,
   scopeB,
   started,
   stepped,
   threadKey,
+  ticketOf,
+  waiting,
   write,
 } from "./store-fixtures.ts";
 
@@ -54,6 +58,28 @@ export const family: Record<string, StoreCheck> = {
     const both = await Promise.all([store.create(childOf("r1", "c2")), store.create(childOf("r1", "c2"))]);
     assert.deepEqual(both.map(({ kind }) => kind).sort(), ["created", "existing"]);
   }),
+
+  "S14 a delegate's run is born only while its parent waits for it, also after it was dropped": checked(
+    async ({ store }) => {
+      await store.create(birthOf("r1"));
+      const claim = await claimOne(store);
+      const ticket = ticketOf("r1", 1);
+      const wanted = (run: string): Birth => {
+        const birth = childOf("r1", run);
+        return { ...birth, entry: { ...birth.entry, delegated: { ticket: ticket.id, hash: ticket.hash, path: [] } } };
+      };
+      assert.deepEqual(await store.create(wanted("c0")), { kind: "unwanted" });
+      await write(store, claim, { entries: [started(0), opened(ticket), waiting], after: 1 });
+      assert.deepEqual(await store.create(wanted("c1")), { kind: "created", queued: false });
+      assert.equal((await store.post(decisionOn(ticket, "k"))).kind, "posted");
+      assert.deepEqual(await store.create(wanted("c1")), { kind: "existing", run: "c1" });
+      assert.deepEqual(await store.create(wanted("c2")), { kind: "unwanted" });
+      await write(store, await claimOne(store, { agents: ["bob"] }), { entries: [started(0), ended], after: 1 });
+      assert.equal((await store.deleteThread({ ...threadKey("thread-c1"), children: "cascade" })).kind, "deleted");
+      assert.deepEqual(await store.create(wanted("c1")), { kind: "unwanted" });
+      assert.equal(await store.run(keyOf("c1")), undefined);
+    },
+  ),
 
   "H4 a delegate's thread is below its parent's, and stands alone where that is gone": checked(async ({ store }) => {
     await store.create(birthOf("r1"));

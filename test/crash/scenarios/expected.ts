@@ -1,5 +1,6 @@
 /** The table of outcomes: data, reviewed by eye; the matrix holds every play against it. */
 import { decidedRows } from "./decided-expected.ts";
+import { delegationRows } from "./delegation-expected.ts";
 import { endedRows } from "./ended-expected.ts";
 import type { ExpectedRows } from "./expected-rows.ts";
 import { onceRows } from "./once-expected.ts";
@@ -26,4 +27,5 @@ export const table: ExpectedRows = {
   ...sinkRows,
   ...outputRows,
   ...summarisedRows,
+  ...delegationRows,
 };
