@@ -75,3 +75,13 @@ it("an end by the deadline cancels the remote", async () => {
   expect(result.outcome).toBe("timed-out");
   expect(server().count("cancel") - before).toBe(1);
 });
+
+it("images and files go with what is said: their bytes, or their address", async () => {
+  await using runtime = await open();
+  const run = await runtime.start("far", [
+    { type: "text", text: "parts" },
+    { type: "image", mediaType: "image/png", body: new Uint8Array([1, 2, 3]) },
+    { type: "file", mediaType: "application/pdf", url: "https://files.example/1.pdf", name: "1.pdf" },
+  ]);
+  expect(await run.output()).toBe("text:parts raw:AQID:image/png url:https://files.example/1.pdf:1.pdf");
+});

@@ -30,6 +30,7 @@ export function createActor(log: Log): AgentExecutor {
 interface Stage {
   readonly word: string;
   readonly rest: string;
+  readonly parts: readonly Part[];
   /** What was asked in an earlier turn of this task. */
   readonly asked: string | undefined;
   message(text: string): Message;
@@ -71,6 +72,7 @@ function createStage({ userMessage, taskId, contextId, task }: RequestContext, b
   });
   return {
     word,
+    parts: userMessage.parts,
     rest: first === undefined ? rest.join(" ") : said,
     asked: first,
     message,
@@ -116,6 +118,14 @@ const acts: Record<string, (scene: Scene) => void | Promise<void>> = {
   },
   say({ status, rest }) {
     status(done, rest);
+  },
+  /** What the message was made of. */
+  parts({ status, parts }) {
+    const shown = parts.map(({ content, mediaType, filename }) => {
+      if (content?.$case === "raw") return `raw:${Buffer.from(content.value).toString("base64")}:${mediaType}`;
+      return content?.$case === "url" ? `url:${content.value}:${filename}` : `text:${content?.value}`;
+    });
+    status(done, shown.join(" "));
   },
   fail: ({ status }) => status(TaskState.TASK_STATE_FAILED, "it went wrong"),
   reject: ({ status }) => status(TaskState.TASK_STATE_REJECTED, "not my trade"),
