@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { agent, createRuntime, type Overrides, tool } from "../../../src/index.ts";
 import { openaiCompatible } from "../../../src/openai.ts";
-import { scripted, testRuntime } from "../../../src/testing.ts";
+import { fakeRemote, scripted, testRuntime } from "../../../src/testing.ts";
 import { intended, world } from "./world.ts";
 
 const clerk = (more: object = {}) => agent({ name: "clerk", instructions: "", model: "acme/large", ...more });
@@ -125,6 +125,15 @@ describe("refused before anything is written:", () => {
     await expect(started).rejects.toMatchObject({
       problems: ["overrides.settings.stream: is decided by each request, not by settings"],
     });
+  });
+
+  test("any of an agent that is run elsewhere", async () => {
+    const far = agent({ name: "far", backend: fakeRemote(["Hello."]) });
+    await using t = await testRuntime({ agents: [far] });
+    await expect(t.runtime.start(far, "go", { overrides: { temperature: 1 } })).rejects.toMatchObject({
+      problems: ["overrides: agent far is run elsewhere, which asks its model itself"],
+    });
+    expect(await t.runtime.run(far, "go", { overrides: {} })).toMatchObject({ output: "Hello." });
   });
 
   test("a name alone where the runtime has no provider of that name", async () => {
