@@ -1,10 +1,11 @@
 /** What a call sends beside the conversation, and how far estimates are off by what providers have counted. */
-import type { Entry } from "../domain/entry.ts";
+import type { EffectIntended, Entry } from "../domain/entry.ts";
 import type { Room } from "../domain/fit-context.ts";
 import type { EffectId } from "../domain/ids.ts";
 import { tokensIn, tokensOfJson } from "../domain/measure.ts";
 import type { ModelDescription } from "../domain/model.ts";
 import type { RunState } from "../domain/run-state.ts";
+import type { FindOther, Model } from "../ports/provider.ts";
 import type { BoundAgent } from "./deps.ts";
 import type { Transcript } from "./transcript.ts";
 
@@ -31,7 +32,17 @@ interface Seed {
   readonly agent: BoundAgent;
   readonly transcript: Transcript;
   readonly window: number;
+  readonly otherModel: FindOther;
 }
+
+/** The newest call. */
+interface Sent {
+  readonly effect: EffectId;
+  readonly tokens: number;
+  readonly to: Model;
+}
+
+const tooLong = "model-context-overflow";
 
 /** Of a function of the user's that was not asked yet: a guess. */
 const unseenInstructions = 500;
@@ -43,9 +54,9 @@ const [leastRatio, mostRatio] = [0.5, 4];
 /** What was learned of a model, by the runs of this process: one that makes a single call would else never profit. */
 const learned = new WeakMap<object, number>();
 
-export function openCalibration({ agent, transcript, window }: Seed): Calibration {
+export function openCalibration({ agent, transcript, window, otherModel }: Seed): Calibration {
   let ratio = learned.get(agent.model) ?? transcript.candidates([]).mark?.ratio ?? 1;
-  let sent: { readonly effect: EffectId; readonly tokens: number } | undefined;
+  let sent: Sent | undefined;
   let seen = agent.written === undefined ? unseenInstructions : 0;
   const { history, written = "" } = agent;
   const fixedOf = (state: RunState): number =>
@@ -55,7 +66,7 @@ export function openCalibration({ agent, transcript, window }: Seed): Calibratio
       tokens: Math.min(history.tokens ?? Number.POSITIVE_INFINITY, roomFor(model)),
       messages: window,
       fixed: fixedOf(state),
-      ratio,
+      ratio: isTooLong(state, sent) ? seenRatio(ratio, sent) : ratio, // also before that is committed and learned
       history,
     }),
     saw(instructions) {
@@ -63,24 +74,42 @@ export function openCalibration({ agent, transcript, window }: Seed): Calibratio
     },
     take(entry, state) {
       if (entry.type === "effect-intended" && entry.kind === "model") {
-        sent = { effect: entry.effect, tokens: fixedOf(state) + transcript.candidates([]).tokens };
+        const to = calledBy(entry, { own: agent.model, otherModel });
+        sent = { effect: entry.effect, tokens: fixedOf(state) + transcript.candidates([]).tokens, to };
       }
       if (entry.type !== "effect-settled" || entry.effect !== sent?.effect) return;
       const { result } = entry;
-      if (result.kind === "done" && result.usage && sent.tokens >= leastCounted) {
+      const isOwn = sent.to === agent.model; // what another one counts says nothing of this one
+      if (isOwn && result.kind === "done" && result.usage && sent.tokens >= leastCounted) {
         ratio = (ratio + bounded(result.usage.inputTokens / sent.tokens)) / 2;
         learned.set(agent.model, ratio);
       }
-      if (result.kind === "failed" && result.error.code === "model-context-overflow") {
-        ratio = Math.max(ratio, overflowRatio(roomFor(agent.model.description), sent.tokens));
+      if (result.kind === "failed" && result.error.code === tooLong) {
+        ratio = seenRatio(ratio, sent);
       }
     },
   };
 }
 
+interface Models {
+  readonly own: Model;
+  readonly otherModel: FindOther;
+}
+
+function calledBy({ overrides }: EffectIntended, { own, otherModel }: Models): Model {
+  const other = overrides?.model === undefined ? undefined : otherModel(overrides.model);
+  return other && "model" in other ? other.model : own;
+}
+
+/** The provider found the step's newest call too long. */
+function isTooLong({ step }: RunState, sent: Sent | undefined): sent is Sent {
+  const { id, last } = step?.model ?? {};
+  return sent !== undefined && id === sent.effect && last?.kind === "failed" && last.error.code === tooLong;
+}
+
 /** It was more than fits, whatever we thought: by this ratio it is seen to be, and half of it is cut. */
-function overflowRatio(room: number, tokens: number): number {
-  return (room * 1.01) / Math.max(1, tokens);
+function seenRatio(ratio: number, { to, tokens }: Sent): number {
+  return Math.max(ratio, (roomFor(to.description) * 1.01) / Math.max(1, tokens));
 }
 
 function bounded(ratio: number): number {

@@ -35,7 +35,12 @@ export async function openRun(held: HeldClaim, deps: EngineDeps, late: (fact: Fa
     boundAgent,
     otherModel: binding.otherModel,
     transcript,
-    calibration: openCalibration({ agent: boundAgent, transcript, window: deps.limits.window }),
+    calibration: openCalibration({
+      agent: boundAgent,
+      transcript,
+      window: deps.limits.window,
+      otherModel: binding.otherModel,
+    }),
     threadBase,
     pluginRun,
     plugins: opened.plugins,

@@ -211,3 +211,29 @@ test("between two steps hooks see what is asked of the one to come", async () =>
   await t.runtime.run(watched, "go", { overrides: { topP: 1 } });
   expect(seen).toEqual([{ topP: 1 }, { topP: 1 }]);
 });
+
+test("a step's model that says it was too much is asked again with less, by its own window", async () => {
+  const { providers, asked } = world({ large: { contextWindow: 100_000 }, small: { contextWindow: 6_000 } }, (name) =>
+    Array.from({ length: 20 }, (_, index) =>
+      name === "small"
+        ? { attempts: [{ error: "model-context-overflow" }, { calls: [{ tool: "look" }] }] as const }
+        : index < 16
+          ? { calls: [{ tool: "look" }] }
+          : "Done.",
+    ),
+  );
+  const much = tool({
+    name: "look",
+    description: "Look",
+    input: z.object({}),
+    effect: "pure",
+    execute: () => "word ".repeat(500),
+  });
+  const switching = clerk({ tools: [much], plugins: [patching("one", inStep(15, { model: "small" }))] });
+  await using t = await testRuntime({ agents: [switching], settings: { providers } });
+  expect(await t.runtime.run(switching, "go")).toMatchObject({ outcome: "completed" });
+  const sizes = asked.map(({ by, messages }) => [by, JSON.stringify(messages).length] as const);
+  const [first, again] = sizes.filter(([by]) => by === "small").map(([, size]) => size);
+  expect(again).toBeLessThan(first ?? 0);
+  expect(again).toBeGreaterThan((first ?? 0) / 3);
+});
