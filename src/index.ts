@@ -110,6 +110,7 @@ export type {
   WatchOptions,
 } from "./runtime/runtime.ts";
 export type { StateOptions, StateSnapshot } from "./runtime/state.ts";
+export type { Task } from "./runtime/tasks.ts";
 export type { CreateThread, Thread, Threads } from "./runtime/thread-shapes.ts";
 export { jsonlSink } from "./sinks/jsonl.ts";
 export { memory } from "./stores/memory/memory.ts";

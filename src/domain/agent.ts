@@ -75,6 +75,8 @@ export interface DelegateGrant {
   readonly readOnly: boolean;
   /** Its journal and thread are dropped once its parent has its result. */
   readonly ephemeral: boolean;
+  /** Its parent goes on without it and is told its end. */
+  readonly background: boolean;
 }
 
 export interface AgentOptions<

@@ -3,12 +3,14 @@
 import { blocked, noteDecision, stopWith } from "./apply-plugins.ts";
 import { decideRemote, isRemoteTicket, noteRemoteTicket } from "./apply-remote.ts";
 import { type EffectEntry, keepChildBooks, nextEffect, stepOf } from "./apply-step.ts";
+import { beginTask, endTask, handleOf } from "./background.ts";
+import { resultOfChild } from "./child-result.ts";
 import type { CallGated, Entry, EntryStamp, Settled, TicketDecided, TicketOpened, Verdict } from "./entry.ts";
 import { HoldfastError } from "./errors.ts";
 import type { CallId } from "./ids.ts";
 import type { JsonValue } from "./json.ts";
 import type { CallErrorCode, CallInput, CallResult, ToolCallPart } from "./message.ts";
-import type { CallState, RunState } from "./run-state.ts";
+import type { CallState, EffectState, RunState } from "./run-state.ts";
 import { type ChildEnded, type Decision, type DecisionKind, type TicketRecord, verbsOf } from "./ticket.ts";
 
 export function openCalls(parts: readonly ToolCallPart[]): readonly CallState[] {
@@ -80,6 +82,7 @@ export function applyCallEffect(state: RunState, entry: EffectEntry): RunState {
   const effect = nextEffect(call.effect?.id === entry.effect ? call.effect : undefined, entry);
   const books = effect.child ? keepChildBooks(state, entry) : state;
   if (entry.type === "effect-intended") {
+    if (effect.child?.background) return withTask(books, call, effect);
     return withCall(books, call.id, ({ reasked: _reasked, again: _again, ...each }) => ({
       ...each,
       effect,
@@ -89,6 +92,12 @@ export function applyCallEffect(state: RunState, entry: EffectEntry): RunState {
   const answered = entry.answered ? { result: entry.answered } : {};
   const moved = withCall(books, call.id, (each) => ({ ...each, effect, ...afterAttempt(entry.result), ...answered }));
   return entry.result.kind === "unknown" ? { ...moved, unknowns: [...state.unknowns, unknownOf(call)] } : moved;
+}
+
+/** The call is over with the intent: its result is the handle. */
+function withTask(state: RunState, call: CallState, effect: EffectState): RunState {
+  const result = handleOf(effect);
+  return withCall(beginTask(state, call, effect), call.id, (each) => ({ ...each, status: "concluded", result }));
 }
 
 function afterAttempt(result: Settled): Pick<CallState, "status"> & Partial<CallState> {
@@ -127,7 +136,7 @@ export function applyOpened(state: RunState, entry: EntryStamp & TicketOpened): 
     if (ticket.plugin === undefined) throw new HoldfastError("illegal-transition", `Ticket ${ticket.id} names no call`);
     return { ...opened, plugins: { ...state.plugins, opened: state.plugins.opened + 1 } };
   }
-  if (ticket.kind === "child") return opened;
+  if (ticket.kind === "child" || ticket.kind === "background") return opened;
   return withCall(opened, ticket.call.id, (call) =>
     ticket.kind === "unknown-outcome"
       ? { ...call, unknownTickets: call.unknownTickets + 1 }
@@ -149,45 +158,23 @@ export function applyDecision(state: RunState, entry: EntryStamp & TicketDecided
   }
   if (isRemoteTicket(ticket)) return decideRemote(rest, ticket, entry);
   if (!ticket.call) return withoutPause(rest, ticket);
-  if (entry.decision.kind === "child-ended") return childEnded(rest, ticket.call.id, entry.decision);
+  if (entry.decision.kind === "child-ended") return childEnded(rest, ticket, entry.decision);
+  if (ticket.kind === "background") return rest; // its call has its result
   const decided = withCall(rest, ticket.call.id, (call) => decideCall(call, ticket, entry));
   return ticket.kind === "unknown-outcome" ? knownAgain(decided, ticket.call.id) : decided;
 }
 
 /** Its result is known; the effect is settled, and what was held for it given back, by the run itself. */
-function childEnded(state: RunState, id: CallId, ended: ChildEnded): RunState {
-  const known = withCall(state, id, (call) => ({ ...call, ended, result: resultOfChild(ended) }));
+function childEnded(state: RunState, { kind, call }: TicketRecord, ended: ChildEnded): RunState {
+  if (!call) return state;
+  const known =
+    kind === "background"
+      ? endTask(state, call.id, ended)
+      : withCall(state, call.id, (each) => ({ ...each, ended, result: resultOfChild(ended) }));
   if (!state.stopping?.some(({ run }) => run === ended.run)) return known;
   const how = ended.outcome.kind === "cancelled" ? ("stopped" as const) : ("finished-first" as const);
   const stopping = state.stopping.map((each) => (each.run === ended.run ? { ...each, how } : each));
   return { ...known, stopping: [...stopping, ...(ended.descendants ?? [])] };
-}
-
-function resultOfChild({ agent, outcome, output = null }: ChildEnded): CallResult {
-  switch (outcome.kind) {
-    case "completed":
-      return { kind: "value", value: output };
-    case "stopped":
-      return childFailed(agent, `was stopped (${outcome.code})${said(outcome.detail)}`);
-    case "blocked":
-      return childFailed(agent, `was blocked${said(outcome.reason)}`);
-    case "cancelled":
-      return childFailed(agent, `was cancelled${said(outcome.reason)}`);
-    case "failed":
-      return childFailed(agent, `failed${said(outcome.error.message)}`);
-    case "timed-out":
-      return childFailed(agent, "ran out of time");
-    default:
-      return outcome satisfies never;
-  }
-}
-
-function childFailed(agent: string, what: string): CallResult {
-  return errorResult("delegate-failed", `${agent} ${what}`);
-}
-
-function said(words: string | undefined): string {
-  return words === undefined ? "" : `: ${words}`;
 }
 
 function endsRun(decision: Decision): boolean {
@@ -198,7 +185,7 @@ function endsRun(decision: Decision): boolean {
 function takes(ticket: TicketRecord, kind: DecisionKind): boolean {
   if (kind === "closed") return true;
   if (kind === "expired") return ticket.answerBy !== undefined;
-  if (kind === "child-ended") return ticket.kind === "child";
+  if (kind === "child-ended") return ticket.kind === "child" || ticket.kind === "background";
   return kind === "elapsed" ? ticket.kind === "timer" : verbsOf(ticket).includes(kind);
 }
 

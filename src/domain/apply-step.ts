@@ -48,8 +48,8 @@ export function nextEffect(effect: EffectState | undefined, entry: EffectEntry):
   return { id: effect.id, attempt: effect.attempt, failures, last, ...more };
 }
 
-function childFacts({ run, thread, agent, ephemeral }: ChildIntent): NonNullable<EffectState["child"]> {
-  return { run, thread, agent, ...(ephemeral ? { ephemeral } : {}) };
+function childFacts({ run, thread, agent, ephemeral, background }: ChildIntent): NonNullable<EffectState["child"]> {
+  return { run, thread, agent, ...(ephemeral ? { ephemeral } : {}), ...(background ? { background } : {}) };
 }
 
 function withoutKept(result: Settled): Settled {

@@ -20,6 +20,7 @@ import { applyCompaction, isCompaction } from "./apply-compaction.ts";
 import { afterHearing, applyCommands, startStep, whileIntended } from "./apply-plugins.ts";
 import { applyAbort, isAbort, noteTask, noteTurn } from "./apply-remote.ts";
 import { addUsage, type EffectEntry, keepBooks, nextEffect, stepOf } from "./apply-step.ts";
+import { isOfTask, settleTask, tellTask } from "./background.ts";
 import type {
   CancelRequested,
   Entry,
@@ -121,6 +122,7 @@ function applyBody(state: RunState, entry: Entry): RunState {
       return { ...state, threadSlots: { ...state.threadSlots, [markKey]: slotOf(asJson(entry.mark), markVersion) } };
     case "effect-intended":
     case "effect-settled":
+      if (isOfTask(state, entry)) return settleTask(state, entry);
       return isCompaction(state, entry) ? applyCompaction(state, entry) : applyEffect(state, entry);
     case "call-gated":
       return applyGate(state, entry);
@@ -238,7 +240,7 @@ function applyMessage(state: RunState, entry: EntryStamp & MessageAppended): Run
   const next = { ...state, appended: state.appended + 1 };
   if (body.kind === "created") return next;
   if (body.kind === "input") return { ...next, inbox: state.inbox.filter((input) => input.id !== body.input) };
-  if (body.message.role !== "tool" && body.message.role !== "assistant") return next;
+  if (body.message.role !== "tool" && body.message.role !== "assistant") return tellTask(next, body.message);
   const place = state.position + next.appended;
   const made = { ...next, firstOutput: state.firstOutput ?? place, lastOutput: place };
   if (body.message.role === "tool") return settleCalls(made, body.message);

@@ -51,6 +51,7 @@ export interface DeclaredDelegate {
   readonly budget?: Partial<RunBudget>;
   readonly readOnly?: true;
   readonly ephemeral?: true;
+  readonly background?: true;
 }
 
 /** What a run is started with, and its name. */

@@ -21,9 +21,11 @@ export interface DelegateOptions<Schema extends StandardSchema> {
   readonly readOnly?: boolean;
   /** Its journal and thread are dropped once this run has its result. */
   readonly ephemeral?: boolean;
+  /** A call is answered with a handle at once, the run goes on, and how the task ended comes as a message. */
+  readonly background?: boolean;
 }
 
-const optionNames = ["name", "description", "input", "budget", "readOnly", "ephemeral"];
+const optionNames = ["name", "description", "input", "budget", "readOnly", "ephemeral", "background"];
 const mostCalls = 1_000;
 
 export function delegate<Output, Schema extends StandardSchema = StandardSchema<Task>>(
@@ -37,7 +39,7 @@ export function delegate<Output, Schema extends StandardSchema = StandardSchema<
   else if (isReserved(name)) problems.add(`name: ${reservedName}`);
   problems.optional("description", (text) => typeof text === "string" && text.length > 0, "must be a non-empty string");
   problems.optional("input", isStandardSchema, "must be a Standard Schema, for example z.object({ … })");
-  for (const flag of ["readOnly", "ephemeral"]) {
+  for (const flag of ["readOnly", "ephemeral", "background"]) {
     problems.optional(flag, (value) => typeof value === "boolean", "must be true or false");
   }
   if (!Array.isArray(agent?.delegates)) problems.add("the first argument must come from agent({ … })");
@@ -46,9 +48,19 @@ export function delegate<Output, Schema extends StandardSchema = StandardSchema<
   const schema: StandardSchema = isStandardSchema(options?.input) ? options.input : taskSchema;
   const inputSchema = jsonSchemaOf(schema, "input", problems);
   problems.refuse("invalid-agent", `Delegate ${shown(name)} cannot be defined`);
-  const { description = `Gives a task to the agent ${agent.name}`, readOnly = false, ephemeral = false } = options;
+  const { readOnly = false, ephemeral = false, background = false } = options;
+  const { description = describe(agent.name, background) } = options;
   const spec = specOf({ name, version: agent.version, description, inputSchema });
-  return { tool: { spec, code: { schema } }, agent: agent as Agent<unknown>, grant: { budget, readOnly, ephemeral } };
+  return {
+    tool: { spec, code: { schema } },
+    agent: agent as Agent<unknown>,
+    grant: { budget, readOnly, ephemeral, background },
+  };
+}
+
+function describe(name: string, background: boolean): string {
+  const what = `Gives a task to the agent ${name}`;
+  return background ? `${what}, which works beside you: what comes of it is told to you later` : what;
 }
 
 function specOf(said: Pick<ToolSpec, "name" | "version" | "description" | "inputSchema">): ToolSpec {

@@ -126,6 +126,8 @@ export interface ChildIntent {
   readonly budget: RunBudget;
   readonly deadlineAt?: number;
   readonly ephemeral?: true;
+  /** The call is answered with a handle at once; how the run ended comes as a message. */
+  readonly background?: true;
 }
 export interface EffectSettled {
   readonly type: "effect-settled";

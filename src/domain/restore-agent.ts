@@ -76,7 +76,7 @@ interface Restoring extends Making {
 
 /** What is below it is restored too: it is part of what the run was started with. */
 function restoreDelegate(
-  { name, agent, declared, budget = {}, readOnly, ephemeral }: DeclaredDelegate,
+  { name, agent, declared, budget = {}, readOnly, ephemeral, background }: DeclaredDelegate,
   source: Agent<unknown>,
   { missing, ...by }: Restoring,
 ): readonly Delegate[] {
@@ -88,7 +88,8 @@ function restoreDelegate(
   }
   const below = restoreAgent(found.agent, { ...declared, declaredBy }, by);
   missing.push(...below.missing.map((what) => `${what} of delegate ${name}`));
-  return [{ tool, agent: below.agent, grant: { budget, readOnly: readOnly === true, ephemeral: ephemeral === true } }];
+  const flags = { readOnly: readOnly === true, ephemeral: ephemeral === true, background: background === true };
+  return [{ tool, agent: below.agent, grant: { budget, ...flags } }];
 }
 
 /** N2. The data is the stored one; of the code only its being there is asked. */

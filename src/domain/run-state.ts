@@ -2,6 +2,7 @@
 import type { RemoteIntent } from "./backend/remote-turn.ts";
 import type { RemoteTask } from "./backend/result.ts";
 import type { RemoteWait } from "./backend/ruling.ts";
+import type { BackgroundTask } from "./background.ts";
 import type { PolicyRef } from "./command.ts";
 import type { ChildIntent, EffectIntended, RunCreated, Settled, Verdict } from "./entry.ts";
 import type { CallId, EffectId, MessageId, TicketId } from "./ids.ts";
@@ -15,7 +16,7 @@ import type { Slots } from "./state-slots.ts";
 import type { ChildEnded, Decision, TicketRecord } from "./ticket.ts";
 
 /** Changes whenever the shape or meaning below changes: older snapshots are then folded anew. */
-export const foldVersion = 9;
+export const foldVersion = 10;
 
 export interface RunState {
   /** run-created without its message bodies. */
@@ -46,6 +47,8 @@ export interface RunState {
   readonly remote?: RemoteState;
   /** Runs started through delegates so far. */
   readonly children: number;
+  /** Those of them that it does not wait for, until it was told of their end. */
+  readonly tasks?: readonly BackgroundTask[];
   /** Of a run that ends: the runs below it that it has asked to end, and what became of them as far as it is known. */
   readonly stopping?: readonly (Pick<StoppedRun, "run" | "agent"> & Partial<StoppedRun>)[];
   /** Since when it waits for them, and the how-manieth time. */
@@ -139,7 +142,7 @@ export interface EffectState {
   /** Of a reply that broke off: what the next attempt goes on from. */
   readonly kept?: readonly Part[];
   /** Of a delegate's call: the run that it is. No claim holds it, so none loses it. */
-  readonly child?: Pick<ChildIntent, "run" | "thread" | "agent" | "ephemeral">;
+  readonly child?: Pick<ChildIntent, "run" | "thread" | "agent" | "ephemeral" | "background">;
 }
 
 export interface CompactionState {

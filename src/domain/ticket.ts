@@ -14,6 +14,7 @@ export type TicketKind =
   | "pause"
   | "timer"
   | "child"
+  | "background"
   | "quarantined"
   | "missing-capability";
 
@@ -46,7 +47,7 @@ export interface TicketRecord extends TicketTerms {
   readonly agent: string;
   /** The delegations above its run, the root's first; absent for a root. */
   readonly path?: readonly PathStep[];
-  /** Of kind child: the run that is waited for. */
+  /** Of kind child or background: the run that is waited for. */
   readonly child?: { readonly run: RunId; readonly agent: string };
   /** 1 for the first ticket of its kind on its subject; an edit that did not fit opens the next. */
   readonly generation: number;
@@ -126,6 +127,7 @@ export const ticketVerbs: Readonly<Record<TicketKind, readonly DecisionKind[]>> 
   "missing-capability": ["release", "cancel-run"],
   timer: [],
   child: [],
+  background: [],
 };
 
 /** Of this ticket: an approval that is about no call has no input to change and no result to give. */

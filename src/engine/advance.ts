@@ -8,6 +8,7 @@ import type { StepState } from "../domain/run-state.ts";
 import { engine } from "../domain/ticket.ts";
 import { advanceCalls, concludeCalls } from "./advance-calls.ts";
 import { moveTurn, rulingNow, sayAnswer, waitsElsewhere } from "./advance-turn.ts";
+import { hasNews, hasTasks, settleTasks, tellTasks } from "./background.ts";
 import { hasGivenUp, judgeOutput, withoutOutput } from "./check-output.ts";
 import { closeLostCompaction } from "./compact.ts";
 import { act, type Draft, resume, wakeBy } from "./draft.ts";
@@ -23,6 +24,7 @@ export function advance(draft: Draft): Ending | undefined {
   if (draft.state.tickets.some((ticket) => ticket.kind === "quarantined")) return undefined;
   settleTimers(draft);
   closeLostCompaction(draft);
+  settleTasks(draft);
   if (draft.state.cancel) return urgentEnd(draft); // what counts when nobody answers may be the end
   if (!hearDecisions(draft)) return undefined;
   const { step, plugins } = draft.state;
@@ -45,6 +47,7 @@ export function advance(draft: Draft): Ending | undefined {
   if (!ending) return beginStep(draft);
   if (isHeld(draft.state)) return undefined; // its question would be closed before anybody saw it
   if (ending.outcome.kind !== "completed") return ending;
+  if (hasTasks(draft)) return undefined; // BT3
   const outcome = judgeOutput(draft, ending.outcome);
   if (outcome === "asked") return undefined;
   if (outcome === "repair") return beginStep(draft);
@@ -123,7 +126,7 @@ function afterStep(draft: Draft): Ending | undefined {
   const finish = last?.kind === "done" ? last.finish : undefined;
   // What was filtered or broken off is no basis to go on from, whatever it asked for.
   const hasCalled = step.calls.some((call) => !isAnswer(call, draft.at.output));
-  const hasMore = hasCalled || inbox.length > 0 || plugins.goesOn;
+  const hasMore = hasCalled || inbox.length > 0 || plugins.goesOn || hasNews(draft);
   const isBroken = brokenFinishes.includes(finish) || (finish === "length" && hasCalled); // it would be cut there again
   if (!isBroken && hasMore && !hasGivenUp(draft)) return undefined;
   return endingNow(draft, told ? told.outcome : naturalOutcome(finish));
@@ -163,12 +166,13 @@ function beginStep(draft: Draft): Ending | undefined {
     return endingNow(draft, { kind: "stopped", code: "steps", detail: `The budget of ${steps} steps is spent` });
   }
   const held = reserve(draft);
-  if (isOutcome(held)) return endingNow(draft, held); // before the step is begun
+  if (isOutcome(held)) return hasTasks(draft) ? undefined : endingNow(draft, held); // BT4; before the step is begun
   if (pause) return undefined;
   if (!pass(draft, "before-step")) return undefined;
   for (const { id, seq } of inbox) {
     act(draft, { type: "message-appended", body: { kind: "input", from: seq, input: id } });
   }
+  tellTasks(draft);
   sayAnswer(draft);
   act(draft, { type: "step-started", step: stepsEnded + 1 });
   const { step } = draft.state;

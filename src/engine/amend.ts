@@ -17,8 +17,8 @@ export function amend(draft: Draft, to: Amendment): void {
   const { fingerprint: from } = draft.state.manifest;
   if (from === to.fingerprint) return; // E1
   const changed = changedTools(to);
-  for (const { id, kind, call } of draft.state.tickets) {
-    if (!call || !changed.includes(call.tool) || kind === "unknown-outcome" || kind === "child") continue;
+  for (const { id, kind, call, child } of draft.state.tickets) {
+    if (!call || !changed.includes(call.tool) || kind === "unknown-outcome" || child) continue;
     const decision = { kind: "closed", why: "amended" } as const;
     act(draft, { type: "ticket-decided", ticket: id, decision, by: engine, key: id }); // E2
   }

@@ -6,6 +6,7 @@ export interface BoundDelegate {
   /** What it is at most, and what a run of it is started with. */
   readonly manifest: () => DeclaredManifest;
   readonly ephemeral: boolean;
+  readonly background: boolean;
   /** How many levels of delegates are below it. */
   readonly height: number;
 }

@@ -42,8 +42,8 @@ export async function familyTold(caused: Caused, family: Family): Promise<readon
 
 /** C2. */
 function birthOf(entry: EffectIntended, state: RunState, { delegates, hash }: Family): Delivery {
-  const call = state.step?.calls.find(({ id }) => id === entry.call);
-  const ticket = state.tickets.find((each) => each.kind === "child" && each.call?.id === entry.call);
+  const ticket = state.tickets.find((each) => each.child && each.call?.id === entry.call);
+  const call = ticket?.call; // the step may be over already
   const lent = call && delegates.get(call.tool);
   const { child } = entry;
   if (!call || !ticket || !lent || !child) {
@@ -53,7 +53,7 @@ function birthOf(entry: EffectIntended, state: RunState, { delegates, hash }: Fa
   const { scope, run, thread, rootRun, agent, session } = identity;
   const manifest = lent.manifest();
   const key = childKey(call.id, (text) => hash.sha256(text));
-  const input = messageOf(child.run, call.input.kind === "json" ? call.input.value : null, run);
+  const input = messageOf(child.run, call.input, run);
   const path = [...(state.created.delegated?.path ?? []), { run, agent, call: call.id, delegate: call.tool }];
   const created: RunCreated = {
     type: "run-created",

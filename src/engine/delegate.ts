@@ -20,6 +20,7 @@ import { childId, childThread, toolEffectId } from "../domain/ids.ts";
 import { type Amount, emptyLedger, isMetered, leftOf, nothing } from "../domain/ledger.ts";
 import type { RunBudget } from "../domain/run.ts";
 import type { CallState } from "../domain/run-state.ts";
+import { answerWithHandle } from "./background.ts";
 import type { BoundDelegate } from "./bound-delegate.ts";
 import { act, type Draft, emit, resume } from "./draft.ts";
 import { appendResult } from "./take-fact.ts";
@@ -46,6 +47,7 @@ export function intendChild(draft: Draft, call: CallState, key: string): void {
   const attempt = { attempt: 1, key, startBy, timeoutMs: 0 };
   act(draft, { type: "effect-intended", ...place, ...attempt, child, ...(slice ? { slice } : {}) });
   openChild(draft, call, child);
+  if (child.background) answerWithHandle(draft, call);
 }
 
 function problemOf(slice: Amount | string | undefined): string | undefined {
@@ -65,7 +67,7 @@ function sliceFor(draft: Draft, lent: BoundDelegate): Amount | string | undefine
   const { budget } = created;
   if (!isMetered(budget)) return undefined;
   const left = leftOf(budget, ledger);
-  const sharers = waitingForSlice(draft);
+  const sharers = waitingForSlice(draft) + (lent.background ? 1 : 0); // the run itself goes on beside it
   const part = (name: "tokens" | "microUsd"): number => {
     const all = budget[name];
     if (all === undefined) return nothing[name];
@@ -107,6 +109,7 @@ function childOf({ state, at }: Draft, { call, lent, slice }: Lending): ChildInt
     budget,
     ...(known.length === 0 ? {} : { deadlineAt: Math.min(...known) }),
     ...(lent.ephemeral ? { ephemeral: true as const } : {}),
+    ...(lent.background ? { background: true as const } : {}),
   };
 }
 

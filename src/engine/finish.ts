@@ -12,6 +12,7 @@ import type { Outcome } from "../domain/run.ts";
 import type { CallState, EffectState, OpenAttempt } from "../domain/run-state.ts";
 import { type ClosedWhy, type EngineDecision, engine } from "../domain/ticket.ts";
 import { wasRun } from "./advance-calls.ts";
+import { closeTasks } from "./background.ts";
 import { giveUpCompaction } from "./compact.ts";
 import { closeChild, isChild } from "./delegate.ts";
 import { type Draft, emit, wakeBy } from "./draft.ts";
@@ -53,6 +54,7 @@ export function finish(draft: Draft, ending: Ending): void {
     ending.outcome.kind === "blocked" ? ending.outcome.reason : "the run ended before it was let through",
   );
   for (const call of draft.state.step?.calls ?? []) closeCall(draft, call.index, ending);
+  closeTasks(draft);
   closeTickets(draft, ending);
   const { step } = draft.state;
   if (step && !step.ended) emit(draft, { type: "step-ended", step: step.step });

@@ -39,12 +39,16 @@ export function stopChildren(draft: Draft): boolean {
   return true;
 }
 
-function aliveBelow({ state }: Draft): readonly CallState[] {
-  return state.step?.calls.filter((call) => isChild(call) && call.effect?.open && !call.ended) ?? [];
+type Below = Pick<CallState, "tool" | "effect" | "ended">;
+
+/** The calls it waits for, and the tasks beside it. */
+function aliveBelow({ state }: Draft): readonly Below[] {
+  const calls: readonly Below[] = state.step?.calls.filter(isChild) ?? [];
+  return [...calls, ...(state.tasks ?? [])].filter(({ effect, ended }) => effect?.open && !ended);
 }
 
 /** Each level needs one for its own effects, and hears of it later than the one above. */
-function graceOf({ at }: Draft, calls: readonly CallState[]): number {
+function graceOf({ at }: Draft, calls: readonly Below[]): number {
   const heights = calls.map(({ tool }) => at.delegate(tool)?.height ?? 0);
   return at.limits.graceMs * (2 + Math.max(0, ...heights));
 }

@@ -26,9 +26,9 @@ interface Question {
 }
 
 /** Only its end settles it: it has no end of its own, or a child that is stopped too late could not say so. */
-export function openChild(draft: Draft, call: CallState, { run, agent }: ChildIntent): void {
+export function openChild(draft: Draft, call: CallState, { run, agent, background }: ChildIntent): void {
   open(draft, {
-    kind: "child",
+    kind: background ? "background" : "child",
     subject: call.id,
     generation: 1,
     prompt: `${agent} is at work`,
@@ -133,7 +133,7 @@ function open(draft: Draft, question: Question): void {
   const id = ticketId(subject, kind, generation);
   const terms = termsFrom(question.terms, draft.at.now);
   const ends = [deadlineAt, terms.answerBy].filter((time) => time !== undefined);
-  const expiresAt = ends.length > 0 && kind !== "child" ? Math.min(...ends) : undefined;
+  const expiresAt = ends.length > 0 && !child ? Math.min(...ends) : undefined;
   const about = output === undefined ? {} : { output };
   const shown: JsonValue = { id, kind, prompt, call: call ? { ...call } : null, ...about };
   const ticket: TicketRecord = {

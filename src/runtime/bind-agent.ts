@@ -78,6 +78,7 @@ function boundDelegate(parent: Agent<unknown>, lent: Delegate): BoundDelegate {
   return {
     agent: agent.name,
     ephemeral: grant.ephemeral,
+    background: grant.background,
     height: heightOf(lent),
     manifest: () => {
       made ??= declare(lendAgent(parent, tool.spec.name) ?? agent);

@@ -18,6 +18,7 @@ import type { ActOptions, Idle, RetellOptions, Run, RunResult, Stopped, WaitOpti
 import { sendInput } from "./sent-input.ts";
 import { runSource } from "./sources.ts";
 import { runState } from "./state.ts";
+import { listTasks } from "./tasks.ts";
 import { openTicket } from "./tickets.ts";
 import { waitUntil } from "./wait.ts";
 import { watch } from "./watch.ts";
@@ -43,6 +44,10 @@ export function createRunHandle(id: RunId, desk: Desk, hub: WatchHub): Run<strin
     async cancel(options) {
       await ask(held, "cancel-requested", options);
       return { receipt: (wait) => receipt(held, wait) };
+    },
+    async tasks() {
+      await rowOf(held);
+      return listTasks(held.key, desk);
     },
     pause: (options) => ask(held, "pause-requested", options),
     async *watch(options) {

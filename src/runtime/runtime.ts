@@ -22,6 +22,7 @@ import type { RuntimeMetrics } from "./metrics.ts";
 import type { NewMessage, NewPart } from "./new-message.ts";
 import type { Page, PageOptions } from "./pages.ts";
 import type { StateOptions, StateSnapshot } from "./state.ts";
+import type { Task } from "./tasks.ts";
 import type { Threads } from "./thread-shapes.ts";
 
 export interface StartOptions<Context = unknown> {
@@ -121,6 +122,8 @@ export interface Run<Output = string> {
   output(options?: WaitOptions): Promise<Output>;
   /** Returns when the request is durable. */
   cancel(options?: ActOptions & { readonly reason?: string }): Promise<CancelReceipt<Output>>;
+  /** What works beside it or has: background delegates, the oldest first. One is cancelled as any run, by its id. */
+  tasks(): Promise<readonly Task[]>;
   /** Every durable event after the cursor, then live, until the run has ended. No gap, no duplicate. */
   watch(options?: WatchOptions): AsyncIterable<WatchEvent>;
   /** The run-ended event, once there is one. */
@@ -260,6 +263,11 @@ export interface ChildTicket extends TicketFacts<"child">, CallFacts<JsonValue> 
   readonly child: { readonly run: RunId; readonly agent: string };
 }
 
+/** Settled by the end of a background task. What its run waits on is its own tickets. */
+export interface BackgroundTicket extends TicketFacts<"background">, CallFacts<JsonValue> {
+  readonly child: { readonly run: RunId; readonly agent: string };
+}
+
 export type Ticket =
   | CallTicket
   | AuthTicket
@@ -267,7 +275,8 @@ export type Ticket =
   | QuarantinedTicket
   | MissingCapabilityTicket
   | TimerTicket
-  | ChildTicket;
+  | ChildTicket
+  | BackgroundTicket;
 
 export interface ListTickets {
   readonly status?: "open" | "decided";

@@ -125,6 +125,7 @@ function verbsOf(kind: TicketKind, decide: Decide): Verbs {
       return { release, cancelRun };
     case "timer":
     case "child":
+    case "background":
       return {};
     default:
       return kind satisfies never;

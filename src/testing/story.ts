@@ -180,6 +180,7 @@ function lasting({ id }: Ref, current: (run: Ref) => Run): Run {
     result: (options) => current(run).result(options),
     output: (options) => current(run).output(options),
     cancel: (options) => current(run).cancel(options),
+    tasks: () => current(run).tasks(),
     pause: (options) => current(run).pause(options),
     watch: (options) => current(run).watch(options),
     terminalEvent: () => current(run).terminalEvent(),

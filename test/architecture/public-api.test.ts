@@ -149,6 +149,7 @@ const surface = {
       "StateSnapshot",
       "StoppedRun",
       "StoreDefinition",
+      "Task",
       "Thread",
       "ThreadId",
       "Threads",

@@ -188,7 +188,7 @@ test("what cannot be a delegate is refused by name", () => {
     agent({ name: "lead", model: scripted(["x"]), instructions: "", delegates: delegates as never });
   expect(make([child])).toThrow(/delegates\[0\]: must come from delegate/);
   expect(make([delegate(child), delegate(child)])).toThrow(/the name helper is used twice/);
-  expect(() => delegate(child, { background: true } as never)).toThrow(/background: unknown option/);
+  expect(() => delegate(child, { background: 1 as never })).toThrow(/background: must be true or false/);
   const withContext = agent({
     name: "c",
     model: scripted(["x"]),

@@ -27,6 +27,7 @@ test("each kind of ticket has only its legal verbs, and none of them is the engi
     "missing-capability": ["release", "cancel-run"],
     timer: [],
     child: [],
+    background: [],
   });
   const engines: readonly DecisionKind[] = ["elapsed", "closed", "child-ended"];
   for (const verbs of Object.values(ticketVerbs)) expect(verbs.filter((verb) => engines.includes(verb))).toEqual([]);

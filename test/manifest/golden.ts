@@ -95,7 +95,9 @@ export const whole: Whole<Omit<DeclaredManifest, "instructions" | "context">> & 
     adapt: ["transcript"],
   },
   budget,
-  delegates: [{ name: "helper", agent: "helper", declared: lent, budget, readOnly: true, ephemeral: true }],
+  delegates: [
+    { name: "helper", agent: "helper", declared: lent, budget, readOnly: true, ephemeral: true, background: true },
+  ],
   under: ["boss/clerk"],
   sinks: ["crm"],
   declaredBy: { holdfast: "0.0.0" },
@@ -127,7 +129,7 @@ export const goldenManifests: Readonly<Record<string, DeclaredManifest>> = {
 export const goldenFingerprints: Readonly<Record<string, string>> = {
   plain: "5f429a59aba8871a8710a1fd7c8bcd5db1fb2ec6a3459c70d5d72fdb585d712e",
   "a function of the context": "4785cc30dad0106db16dad178c4305a2a6110a9e3d121bdb69177e15b8e1c20f",
-  "every field": "75cb3be3e465d7aed2ef486348d5631973ede93f7164d8cf7960629b97acb102",
+  "every field": "fe0e577d74e501a86ba5da27583b8600c198ac65f907ec7bd0575be28bc44279",
   "numbers and texts": "a088e7e45ad649b473439f8acbd2fae78473abeb640363cd1cb5a99fe1bd081a",
   "keys in another order than they sort": "5c990d2876a3e4a0f7532a29782227ae47c336f6b9003c20db6c41591ba29a91",
 };

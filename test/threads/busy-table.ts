@@ -3,7 +3,11 @@ import type { TicketKind } from "../../src/domain/ticket.ts";
 
 /** How the thread's run stands when the next message comes. */
 /** A run that no worker can take up stands like one in quarantine, one that waits for a child like one on a timer. */
-export type RunStands = "created" | "model" | "tool" | Exclude<TicketKind, "missing-capability" | "child" | "auth">;
+export type RunStands =
+  | "created"
+  | "model"
+  | "tool"
+  | Exclude<TicketKind, "missing-capability" | "child" | "background" | "auth">;
 
 export type Choice = "default" | "queue" | "steer" | "interrupt" | "supersede" | "reject";
 

@@ -156,6 +156,7 @@ export async function anyTicket(runtime: Runtime): Promise<void> {
         holds<Equal<typeof ticket.dueAt, number>>();
         break;
       case "child":
+      case "background":
         holds<Equal<typeof ticket.child.agent, string>>();
         break;
       default:

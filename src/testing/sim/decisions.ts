@@ -3,7 +3,7 @@ import type { TicketKind } from "../../domain/ticket.ts";
 import type { OfferedDecision } from "../../runtime/runtime.ts";
 import type { Random } from "./random.ts";
 
-type Kind = Exclude<TicketKind, "timer" | "child">;
+type Kind = Exclude<TicketKind, "timer" | "child" | "background">;
 
 const edited = 1_000;
 
