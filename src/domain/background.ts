@@ -4,16 +4,8 @@ import { resultOfChild } from "./child-result.ts";
 import type { MessageId } from "./ids.ts";
 import type { JsonObject } from "./json.ts";
 import type { CallResult, Message } from "./message.ts";
-import type { CallState, EffectState, RunState } from "./run-state.ts";
+import type { BackgroundTask, CallState, EffectState, RunState } from "./run-state.ts";
 import type { ChildEnded } from "./ticket.ts";
-
-/** From the intent until the run was told of its end. */
-export interface BackgroundTask {
-  readonly call: CallState["id"];
-  readonly tool: string;
-  readonly effect: EffectState;
-  readonly ended?: ChildEnded;
-}
 
 /** What the call is answered with at once. */
 export function handleOf(effect: Pick<EffectState, "child">): CallResult {

@@ -2,7 +2,6 @@
 import type { RemoteIntent } from "./backend/remote-turn.ts";
 import type { RemoteTask } from "./backend/result.ts";
 import type { RemoteWait } from "./backend/ruling.ts";
-import type { BackgroundTask } from "./background.ts";
 import type { PolicyRef } from "./command.ts";
 import type { ChildIntent, EffectIntended, RunCreated, Settled, Verdict } from "./entry.ts";
 import type { CallId, EffectId, MessageId, TicketId } from "./ids.ts";
@@ -189,6 +188,14 @@ export interface CallState {
   readonly ended?: ChildEnded;
   readonly result?: CallResult;
   readonly decidableFrom?: number;
+}
+
+/** A run of a delegate that works beside this one: from the intent until the run was told of its end. */
+export interface BackgroundTask {
+  readonly call: CallId;
+  readonly tool: string;
+  readonly effect: EffectState;
+  readonly ended?: ChildEnded;
 }
 
 export interface UnknownCall {

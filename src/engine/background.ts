@@ -9,10 +9,10 @@
  *     Every other end of a run ends its tasks.
  * BT4 A call that cannot be paid for while tasks hold a part of the budget is put off until they have given back the rest.
  */
-import { type BackgroundTask, handleOf, taskMessage } from "../domain/background.ts";
+import { handleOf, taskMessage } from "../domain/background.ts";
 import type { EffectSettled } from "../domain/entry.ts";
 import { nothing } from "../domain/ledger.ts";
-import type { CallState } from "../domain/run-state.ts";
+import type { BackgroundTask, CallState } from "../domain/run-state.ts";
 import { act, type Draft, emit } from "./draft.ts";
 import { appendResult } from "./take-fact.ts";
 

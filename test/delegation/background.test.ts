@@ -141,21 +141,30 @@ test("BT3 a run that fails ends its tasks", async () => {
   expect(await t.runtime.tickets.list({ status: "open" })).toEqual([]);
 });
 
-test("BT1 BT4 a task takes a part of the budget, never all, and a step that cannot be paid for waits for what is left", async () => {
-  const usage = { inputTokens: 100, outputTokens: 10 };
+const usage = { inputTokens: 100, outputTokens: 10 };
+
+function metered(budget: { readonly tokens?: number }, ...texts: readonly string[]): Agent {
   const child = agent({ name: "helper", model: scripted([{ text: "found", usage }]), instructions: "Help." });
-  const answers = [
-    { ...(tasks("helper") as object), usage },
-    { text: "I wait", usage },
-    { text: "done", usage },
-  ];
-  const boss = agent({
+  const answers = [{ ...(tasks("helper") as object), usage }, ...texts.map((text) => ({ text, usage }))];
+  return agent({
     name: "lead",
     model: scripted(answers as readonly ScriptedAnswer[]),
     instructions: "Delegate.",
     budget: { tokens: 60_000 },
-    delegates: [delegate(child, { background: true })],
+    delegates: [delegate(child, { background: true, budget })],
   });
+}
+
+test("BT4 a step that cannot be paid for waits for what the task gives back", async () => {
+  const boss = metered({ tokens: 59_880 }, "done");
+  await using t = await testRuntime({ agents: [boss] });
+  const run = await t.runtime.start(boss, "Go");
+  expect(await run.result()).toMatchObject({ outcome: "completed", output: "done", steps: 2 });
+  expect((await said(t, run.id)).at(-2)).toBe(told(`${run.id}.1.0`, { status: "completed", result: "found" }));
+});
+
+test("BT1 a task without a limit of its own takes a part of the budget, and the run goes on beside it", async () => {
+  const boss = metered({}, "I wait", "done");
   await using t = await testRuntime({ agents: [boss] });
   const run = await t.runtime.start(boss, "Go");
   expect(await run.result()).toMatchObject({ outcome: "completed", output: "done" });
