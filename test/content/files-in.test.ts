@@ -5,7 +5,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { agent, createRuntime, type Message, type ModelRequest, memory, type NewPart } from "../../src/index.ts";
+import {
+  agent,
+  createRuntime,
+  type Message,
+  type ModelRequest,
+  memory,
+  type NewPart,
+  plugin,
+} from "../../src/index.ts";
 import { sqlite } from "../../src/sqlite.ts";
 import { scripted, testRuntime } from "../../src/testing.ts";
 import { onEveryStore } from "../scenarios/stores.ts";
@@ -242,7 +250,10 @@ test("V1 content is read once in a claim, however many steps it is sent in", asy
   expect(reads).toBe(1);
 });
 
-test("V4 content that is gone fails the run by name", async () => {
+test.each([
+  ["gone", "DELETE FROM content", "content-not-found"],
+  ["damaged", "UPDATE content SET body = x'00'", "content-hash-mismatch"],
+])("V4 content that is %s fails the run by name", async (_, statement, code) => {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-files-"));
   const path = join(folder, "runs.db");
   const { eye, requests } = watching();
@@ -254,13 +265,40 @@ test("V4 content that is gone fails the run by name", async () => {
     });
     const { DatabaseSync } = await import("node:sqlite");
     const db = new DatabaseSync(path);
-    db.exec("PRAGMA foreign_keys = off; DELETE FROM content");
+    db.exec(`PRAGMA foreign_keys = off; ${statement}`);
     db.close();
     await using runtime = await createRuntime({ agents: [eye], store: sqlite(path) });
     const result = await runtime.run(eye, "And now?", { thread: "t" });
-    expect(result).toMatchObject({ outcome: "failed", error: { code: "content-not-found" }, retry: "never" });
+    expect(result).toMatchObject({ outcome: "failed", error: { code }, retry: "never" });
     expect(requests).toEqual([]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 });
+
+test("V2 what a plugin puts into a request is looked at too", async () => {
+  let calls = 0;
+  const answer = (): string => {
+    calls += 1;
+    return "Seen.";
+  };
+  const stamp = plugin({
+    name: "stamp",
+    create: () => ({
+      transform: (request) => ({ ...request, messages: request.messages.map(stamped) }),
+    }),
+  });
+  const model = scripted([answer], { description: { accepts: ["text"] } });
+  const eye = agent({ name: "eye", instructions: "", model, plugins: [stamp()] });
+  await using t = await testRuntime({ agents: [eye] });
+  const result = await (await t.runtime.start(eye, "go")).result();
+  expect(result).toMatchObject({ outcome: "failed", error: { code: "model-refused" } });
+  expect(JSON.stringify(result)).toContain(
+    "has image (image/png, 3 bytes) as its part 2, and it reads text; leave it out",
+  );
+  expect(calls).toBe(0);
+});
+
+function stamped(message: Message): Message {
+  return { ...message, parts: [...message.parts, { type: "image", mediaType: "image/png", url: url(small) }] };
+}
