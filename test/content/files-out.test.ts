@@ -161,6 +161,19 @@ test("what a tool shows is content of its result, and named in its words", async
   });
 });
 
+test("K1 what a tool shows stays as long as its run", async () => {
+  const { model } = recorded([{ calls: [{ tool: "chart" }] }, "Nice."]);
+  const painter = agent({ name: "painter", instructions: "", model, tools: [chart] });
+  await using t = await testRuntime({ agents: [painter] });
+  const run = await t.runtime.start(painter, "Draw");
+  await run.output();
+  await t.advance("11m");
+  await t.runtime.content.collect({ olderThanMs: 600_000 });
+  expect((await t.runtime.content.get(hash)).body).toEqual(png);
+  await t.runtime.runs.erase(run.id);
+  expect(await t.runtime.content.collect({ olderThanMs: 600_000 })).toBe(1);
+});
+
 test("a model that reads images is shown those of a step after all its results", async () => {
   const { sent, request } = await drawn(["text", "image"]);
   expect(sent.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "tool", "user"]);
