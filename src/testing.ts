@@ -7,6 +7,13 @@ export {
   type ScriptedReply,
   scripted,
 } from "./providers/scripted.ts";
+export { backendConformance } from "./testing/conformance/backend-conformance.ts";
+export type {
+  BackendCheck,
+  PlayBackend,
+  PlayedBackend,
+  PlayedTurn,
+} from "./testing/conformance/backend-fixtures.ts";
 export { modelConformance } from "./testing/conformance/model-conformance.ts";
 export type {
   ModelCheck,
