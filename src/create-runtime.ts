@@ -8,6 +8,7 @@ import type { Runtime } from "./runtime/runtime.ts";
 export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
   return redactingSetup(options ?? {}, async () => {
     const agents = checkRuntimeOptions(options);
-    return composeRuntime(await openPorts(options), withLent(agents).map(bindAgent), options);
+    const bound = withLent(agents).map(bindAgent); // first: a backend that cannot be built leaves no store open
+    return composeRuntime(await openPorts(options), bound, options);
   });
 }
