@@ -1,4 +1,4 @@
-/** U1, U2: overrides are checked whole and merged field by field. */
+/** U1, U2, XA-36: overrides are checked whole and merged field by field. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.ts";
@@ -33,7 +33,7 @@ const bad: readonly (readonly [string, unknown, string])[] = [
   ["settings that are no JSON", { settings: { a: 1n } }, "settings: is not JSON at"],
   ["one thing by two names", { topP: 1, settings: { top_p: 0.5 } }, "settings.top_p: is said as topP already"],
 ];
-test.each(bad)("%s is refused by name", (_what, value, problem) => {
+test.each(bad)("XA-36 %s is refused by name", (_what, value, problem) => {
   expect(overrideProblems(value).found.join("; ")).toContain(problem);
 });
 
@@ -92,7 +92,7 @@ function lastField(field: string, layers: readonly Overrides[]): unknown {
   return layer?.[field];
 }
 
-describe("U1 of any layers", () => {
+describe("U1 XA-36 of any layers", () => {
   const layers = fc.array(drawn, { maxLength: 5 });
   const merged = (all: readonly Overrides[]): Overrides => all.reduce(mergeOverrides, {});
 
