@@ -38,7 +38,7 @@ async function kill({ child }: Begun): Promise<void> {
 
 /** The same run, in this process. */
 async function resume(far: Far, { file }: Begun): Promise<Runtime> {
-  return createRuntime({ agents: [farAgent(far.url)], store: sqlite(file), leaseMs: 400 });
+  return createRuntime({ agents: [farAgent(far.url)], store: sqlite(file), leaseMs: 400, pollMs: 50 });
 }
 
 /** Each message once, and each that began a task began one. */

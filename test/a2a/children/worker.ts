@@ -5,7 +5,7 @@ import { farAgent } from "../turn.ts";
 
 const [, , file = "", url = "", input = ""] = process.argv;
 const far = farAgent(url);
-const runtime = await createRuntime({ agents: [far], store: sqlite(file), leaseMs: 400 });
+const runtime = await createRuntime({ agents: [far], store: sqlite(file), leaseMs: 400, pollMs: 50 });
 const run = await runtime.start(far, input, { key: "k-1" });
 process.stdout.write(`${run.id}\n`);
 for await (const event of run.watch({ until: "idle" })) process.stdout.write(`${event.type}\n`);
