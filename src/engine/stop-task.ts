@@ -15,12 +15,14 @@ const renewalWaitMs = 50;
 export function stopTask(draft: Draft): boolean {
   const { at } = draft;
   const { remote } = draft.state;
-  if (!remote?.mayRun || !at.remote || !supportsRemoteAbort(at.remote.capabilities.cancellation)) return false;
-  const { abort } = remote;
+  const abort = remote?.abort;
   if (abort?.open?.epoch === at.epoch) return true;
   if (abort?.open) {
-    emit(draft, { type: "effect-settled", effect: abort.id, attempt: abort.open.attempt, result: { kind: "lost" } });
-  } else if (abort?.last?.kind === "failed") return false;
+    const { attempt } = abort.open; // closed also where nobody here can make it again (L3)
+    emit(draft, { type: "effect-settled", effect: abort.id, attempt, result: { kind: "lost" } });
+  }
+  if (!remote?.mayRun || !at.remote || !supportsRemoteAbort(at.remote.capabilities.cancellation)) return false;
+  if (abort?.last?.kind === "failed") return false;
   if (at.elapsed >= at.beginBy) {
     wakeBy(draft, at.now + renewalWaitMs);
     return true;
