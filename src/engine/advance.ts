@@ -188,6 +188,7 @@ function advanceTurn(draft: Draft, step: StepState): Ending | undefined {
   return outcome && endingNow(draft, outcome);
 }
 
-function endingNow(draft: Draft, outcome: Outcome): Ending {
-  return { outcome, since: draft.at.now, why: "run-ended" };
+/** Since its last entry: what may still settle is given one grace, not another each time it is looked at. */
+function endingNow({ state }: Draft, outcome: Outcome): Ending {
+  return { outcome, since: state.updatedAt, why: "run-ended" };
 }

@@ -191,3 +191,19 @@ test("what cannot be made to fit is not sent: the run fails with the figures", a
   expect(JSON.stringify(result)).toMatch(/about \d+ tokens with instructions and tools \(about \d+\), and 536 fit/);
   expect(model.sent).toEqual([]);
 });
+
+test("a run that is done does not wait for a deaf summariser longer than a grace", async () => {
+  const { open, summary } = slowly("Late.");
+  const { one, model } = reader({ pages: 20, ...compacting, summary, deaf: true });
+  await using t = await testRuntime({ agents: [one] });
+  const run = await t.runtime.start(one, "Read all.");
+  await standing(model);
+  const made = [model.summaries.length, model.sent.length];
+  for (let second = 0; second < 10; second += 1) await t.clock.advance(1_000);
+  const { status } = await run.status();
+  open();
+  expect(made).toEqual([1, 20]); // the last step is made, the summary is not
+  expect(status).toBe("done");
+  expect(await run.result()).toMatchObject({ outcome: "completed" });
+  expect(attempts(await eventsOf(t, run.id))).toEqual(["1/1", "1/1 aborted"]);
+});
