@@ -114,16 +114,17 @@ export function presentFrom(messages: readonly Message[]): number {
   return borderAt(messages, messages.length - 1);
 }
 
-/** What it takes to say that something was left out. */
+/** What it takes to say that something was left out, and what that grows by when it is more. */
 const noteTokens = 32;
+const moreDigits = 2;
 
 /** Moves the beginning forward to the first border from which there is room, or to where what must stay begins. */
 function leaveOut(candidates: Candidates, until: number, room: Room): Candidates {
   if (!isFull(candidates, room)) return candidates;
   const { messages, mark, input } = candidates;
   const shorts = new Set(mark?.shortened);
-  const asked = new Set(input.map(({ id }) => id));
-  let tokens = candidates.tokens + (mark && mark.before > 0 ? 0 : noteTokens);
+  const asked = new Set(pinnable(input).map(({ id }) => id));
+  let tokens = candidates.tokens + (mark && mark.before > 0 ? moreDigits : noteTokens);
   for (const [index, message] of messages.entries()) {
     const isBorder = message.role !== "tool";
     if (index >= until && isBorder) return beginAt(candidates, index);
@@ -177,10 +178,14 @@ export function measured(candidates: Omit<Candidates, "tokens">): Candidates {
 
 const mostPinned = 8;
 
+/** P2: the input of a fork is a conversation, whose calls and results are not pinned one by one. */
+function pinnable(input: readonly Message[]): readonly Message[] {
+  return input.filter(({ role }) => role === "user" || role === "system").slice(-mostPinned);
+}
+
 /** The last of what the run was asked, where it is not among the messages. */
 export function missingOf(input: readonly Message[], messages: readonly Message[]): readonly Message[] {
-  const missing = input.filter(({ id }) => !messages.some((message) => message.id === id));
-  return missing.slice(-mostPinned);
+  return pinnable(input).filter(({ id }) => !messages.some((message) => message.id === id));
 }
 
 /** P5. */

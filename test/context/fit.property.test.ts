@@ -1,7 +1,14 @@
 /** P1–P5 of fit-context.ts, on conversations of every shape. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Candidates, estimated, fitContext, measured, type Room } from "../../src/domain/fit-context.ts";
+import {
+  type Candidates,
+  estimated,
+  fitContext,
+  measured,
+  missingOf,
+  type Room,
+} from "../../src/domain/fit-context.ts";
 import type { CallId, MessageId, RunId } from "../../src/domain/ids.ts";
 import type { Message, Part } from "../../src/domain/message.ts";
 import { sentOf } from "../../src/domain/sent-context.ts";
@@ -113,4 +120,22 @@ test("P4 after a move the next one is far away: it fits again, and a quarter of 
     expect(isFree || !reasons.includes("fits")).toBe(true);
   });
   fc.assert(property, { numRuns: 1_000 });
+});
+
+/** The whole conversation is what a fork was asked with. */
+const forks = conversations.map((candidates) => measured({ ...candidates, input: candidates.messages }));
+
+test("P1 P2 of a fork, whose input is a conversation with calls and results: none is parted from the other", () => {
+  const property = fc.property(forks, rooms, (candidates, room) => {
+    const fit = fitContext(candidates, room);
+    if (fit.kind === "too-large") return;
+    const from = fit.kind === "moved" ? candidates.messages.findIndex(({ id }) => id === fit.mark.from) : 0;
+    const messages = candidates.messages.slice(from);
+    const mark = fit.kind === "moved" ? fit.mark : undefined;
+    const next = measured({ ...candidates, messages, mark, pinned: missingOf(candidates.input, messages) });
+    expect(estimated(next, room)).toBe(fit.tokens);
+    const sent = sentOf(next);
+    expect(callsIn(sent, "tool-result").toSorted()).toEqual(callsIn(sent, "tool-call").toSorted());
+  });
+  fc.assert(property, { numRuns: 300 });
 });
