@@ -2,14 +2,16 @@
 import { describe, expect, test } from "vitest";
 import { aBench, type Meter, memoryMeter, type Reading, sqliteMeter } from "./meter.ts";
 
-const window = 256;
+/** A whole number of moves of what is sent: once it is full, every 50 steps. */
+const window = 250;
+const full = 120;
 
 interface Cost {
   readonly statements: number;
   readonly bytes: number;
 }
 
-/** Of the 256 steps from this one on. */
+/** Of the 250 steps from this one on. */
 function costFrom(step: number, marks: readonly Reading[]): Cost {
   const [from, to] = [marks[step], marks[step + window]];
   if (!from || !to) throw new Error(`the run has no step ${step + window}`);
@@ -27,20 +29,20 @@ const meters: Record<string, () => Meter> = { memory: memoryMeter, sqlite: sqlit
 
 for (const [name, meter] of Object.entries(meters)) {
   describe(`on ${name}`, () => {
-    test("256 steps from step 2,000 cost what 256 steps from step 20 cost", async () => {
+    test("250 steps from step 2,000 cost what 250 steps from step 120 cost", async () => {
       const bench = await aBench(meter());
       const marks = await bench.longRun(2_000 + window + 1, "t");
-      expectFlat(costFrom(20, marks), costFrom(2_000, marks));
+      expectFlat(costFrom(full, marks), costFrom(2_000, marks));
     });
 
-    test("256 steps on a thread of 10,000 messages cost what they cost on one of 10", async () => {
+    test("250 steps on a thread of 10,000 messages cost what they cost on one of 10", async () => {
       const costs: Cost[] = [];
       for (const messages of [10, 10_000]) {
         const bench = await aBench(meter());
         // A nearly empty file has trees with one level less: both are measured past that.
         await bench.fill("elsewhere", 2_000);
         await bench.fill("t", messages);
-        costs.push(costFrom(20, await bench.longRun(20 + window + 1, "t")));
+        costs.push(costFrom(full, await bench.longRun(full + window + 1, "t")));
       }
       const [short, long] = costs;
       if (!short || !long) throw new Error("nothing was measured");
