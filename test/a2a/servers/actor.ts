@@ -3,10 +3,11 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Artifact, type Message, type Part, Role, type Task, TaskState, type TaskStatus } from "@a2a-js/sdk";
 import { AgentEvent, type AgentExecutor, type ExecutionEventBus, type RequestContext } from "@a2a-js/sdk/server";
+import { scriptedAct } from "./scripted.ts";
 
 type Log = (line: string) => void;
 
-export function createActor(log: Log): AgentExecutor {
+export function createActor(log: Log, folder: string): AgentExecutor {
   const cancelled = new Set<string>();
   return {
     async execute(request, bus) {
@@ -15,7 +16,7 @@ export function createActor(log: Log): AgentExecutor {
       log(`message ${request.userMessage.messageId} ${request.userMessage.contextId} ${request.userMessage.taskId}`);
       if (word === "direct") return bus.publish(AgentEvent.message(stage.message(`direct ${rest}`)));
       stage.begin();
-      const act = acts[word] ?? acts.echo;
+      const act = scriptedAct(folder) ?? acts[word] ?? acts.echo;
       await act?.({ ...stage, log, isCancelled: () => cancelled.has(request.taskId) });
     },
     async cancelTask(id, bus) {

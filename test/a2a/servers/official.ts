@@ -64,7 +64,7 @@ function agentCard(): object {
 const handler = new DefaultRequestHandler(
   { capabilities: { streaming, extensions: [] }, supportedInterfaces: [] } as never,
   store,
-  createActor(log),
+  createActor(log, FOLDER),
 );
 const rpc = VERSION === "0.3" ? new LegacyJsonRpcTransportHandler(handler) : new JsonRpcTransportHandler(handler);
 
