@@ -1,9 +1,10 @@
 /** Overrides of a run: checked before anything is written, recorded, and what the model is really asked. */
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { agent, createRuntime, type Overrides, tool } from "../../../src/index.ts";
+import { agent, createRuntime, delegate, type Overrides, tool } from "../../../src/index.ts";
 import { openaiCompatible } from "../../../src/openai.ts";
 import { fakeRemote, scripted, testRuntime } from "../../../src/testing.ts";
+import { tasks } from "../../delegation/family.ts";
 import { intended, world } from "./world.ts";
 
 const clerk = (more: object = {}) => agent({ name: "clerk", instructions: "", model: "acme/large", ...more });
@@ -199,5 +200,22 @@ test("the run that reads what another has left unread is asked as that one was",
   expect(asked.map(({ by, temperature }) => [by, temperature])).toEqual([
     ["small", 0.5],
     ["small", 0.5],
+  ]);
+});
+
+test("LB-020 a delegate is asked as its own agent asks", async () => {
+  const helper = agent({ name: "helper", instructions: "", model: "acme/large" });
+  const lead = clerk({ delegates: [delegate(helper)] });
+  const { providers, asked } = world({}, (name) =>
+    name === "large" ? ["Helped."] : [tasks("helper"), `I am ${name}.`],
+  );
+  await using t = await testRuntime({ agents: [lead, helper], settings: { providers } });
+  const run = await t.runtime.start(lead, "go", { overrides: { model: "small", temperature: 1 } });
+  await t.advance("1m");
+  expect(await run.output()).toBe("I am small.");
+  expect(asked.map(({ agent: who, by, temperature }) => [who, by, temperature])).toEqual([
+    ["clerk", "small", 1],
+    ["helper", "large", undefined],
+    ["clerk", "small", 1],
   ]);
 });
