@@ -5,16 +5,19 @@
  *   npm run bench -- workers --store postgres --rounds 9       HOLDFAST_TEST_POSTGRES_URL, or a server of its own
  *   npm run bench -- workers --write --note "a quiet laptop"   also puts the figures into bench/RESULTS.md
  *   npm run bench -- context                                   what a step costs on a thread of thousands, in memory
+ *   npm run bench -- delegation                                a run with a delegation against the delegate's own steps
  *   npm run bench -- plugins                                   what twenty plugins cost per step, in memory
  */
 
 import { benchContext } from "./context/bench.ts";
+import { benchDelegation } from "./delegation/bench.ts";
 import { benchPlugins } from "./plugins/bench.ts";
 import { Refusal } from "./refusal.ts";
 import { benchWorkers } from "./workers/bench.ts";
 
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   context: benchContext,
+  delegation: benchDelegation,
   plugins: benchPlugins,
   workers: benchWorkers,
 };
