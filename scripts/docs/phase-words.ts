@@ -165,6 +165,7 @@ export const call: Readonly<Record<keyof CallView, string>> = {
   id: "Run, step and index.",
   index: "Its place in the reply, from 0.",
   tool: "The tool.",
+  delegate: "Of a delegate's call: the agent that it gives work to.",
   input: "JSON, as the model or a person wrote it.",
   attempt: "Attempts made so far.",
   edited: "A person has changed the input.",

@@ -36,7 +36,7 @@ export function phaseOf(moment: string): Phase {
 }
 
 /** What a policy rules about. */
-export const policyStages = ["run-start", "model-call", "tool-call", "tool-result", "output"] as const;
+export const policyStages = ["run-start", "model-call", "tool-call", "delegation", "tool-result", "output"] as const;
 export type PolicyStageName = (typeof policyStages)[number];
 
 /** The moment at which a stage is asked. */
@@ -44,6 +44,7 @@ export const phaseOfStage: Readonly<Record<PolicyStageName, Phase>> = {
   "run-start": "before-run",
   "model-call": "before-model",
   "tool-call": "tool-gate",
+  delegation: "tool-gate",
   "tool-result": "after-tool",
   output: "output-gate",
 };

@@ -49,6 +49,8 @@ export interface CallView {
   readonly id: CallId;
   readonly index: number;
   readonly tool: string;
+  /** Of a delegate's call: the agent that it gives work to. */
+  readonly delegate?: string;
   readonly input: JsonValue;
   /** Attempts made so far. */
   readonly attempt: number;

@@ -33,6 +33,8 @@ export interface PolicyStages {
   readonly "run-start"?: Stage<PhaseView>;
   readonly "model-call"?: Stage<PhaseView>;
   readonly "tool-call"?: Stage<CallPhaseView>;
+  /** Calls of delegates; without it they are tool calls like any other. */
+  readonly delegation?: Stage<CallPhaseView>;
   readonly "tool-result"?: Stage<CallPhaseView>;
   readonly output?: Stage<OutputView>;
 }
@@ -89,12 +91,13 @@ export function policyOf(plugin: string): string | undefined {
 }
 
 function instanceOf(own: PolicyName, stages: PolicyStages): PluginInstance {
-  const { "run-start": start, "model-call": model, "tool-call": call, "tool-result": result, output } = stages;
+  const { "run-start": start, "model-call": model, "tool-result": result, output } = stages;
+  const gate = gateOf(stages);
   return {
     hooks: {
       ...(start ? { "before-run": decide(start, (verdict) => ofRun(verdict, "run-start")) } : {}),
       ...(model ? { "before-model": decide(model, (verdict) => ofRun(verdict, "model-call")) } : {}),
-      ...(call ? { "tool-gate": decide(call, ofCall) } : {}),
+      ...(gate ? { "tool-gate": gate } : {}),
       ...(result ? { "after-tool": decide(result, ofResult) } : {}),
       ...(output ? { "output-gate": decide(output, ofOutput) } : {}),
       ...(start || model || output ? { "on-decision": (view: DecisionView) => afterAnswer(view, own) } : {}),
@@ -102,6 +105,15 @@ function instanceOf(own: PolicyName, stages: PolicyStages): PluginInstance {
   };
 }
 
+/** A delegate's call is ruled by its own stage, where there is one. */
+function gateOf({ "tool-call": call, delegation }: PolicyStages): ((view: CallPhaseView) => Answered) | undefined {
+  const plain = call && decide(call, ofCall);
+  if (!delegation) return plain;
+  const lent = decide(delegation, ofCall);
+  return (view) => (view.call.delegate === undefined ? plain?.(view) : lent(view));
+}
+
+type Answered = Said | Promise<Said>;
 type Said = Command | undefined;
 type Lower<View> = (verdict: PolicyVerdict, view: View) => Said;
 

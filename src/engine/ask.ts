@@ -139,6 +139,7 @@ export function momentOf(
     now: pluginRun.now(),
     signal,
     tools: toolNames,
+    delegate: (tool) => boundAgent.delegates.get(tool)?.agent,
     otherModel: stage.otherModel,
     output: boundAgent.output?.spec,
     messages: transcript.fixed(entries),

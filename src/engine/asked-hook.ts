@@ -80,11 +80,18 @@ export function from(plugin: OpenPlugin, moment: Moment): Omit<GivenCommand, "co
 }
 
 /** Of what follows from an answer to its question, the stage is the one that asked. */
-export function refOf({ policy }: OpenPlugin, { phase, subject, state }: Moment): PolicyRef | undefined {
+export function refOf({ policy }: OpenPlugin, moment: Moment): PolicyRef | undefined {
   if (!policy) return undefined;
+  const { phase, subject, state } = moment;
+  if (phase === "tool-gate" && isDelegation(moment)) return { ...policy, stage: "delegation" };
   const ticket = state.plugins.decided.find(({ id }) => id === subject);
   const stage = policyStages.find((each) => phaseOfStage[each] === phase || each === ticket?.name);
   return stage && { ...policy, stage };
+}
+
+function isDelegation({ state, subject, delegate }: Moment): boolean {
+  const call = state.step?.calls.find(({ id }) => id === subject);
+  return call !== undefined && delegate(call.tool) !== undefined;
 }
 
 export function failed(plugin: OpenPlugin, moment: Moment, error: HoldfastError): Ran {

@@ -37,6 +37,8 @@ export interface Moment {
   /** Made when somebody asks for it. */
   readonly signal: () => AbortSignal;
   readonly tools: readonly string[];
+  /** The agent that a call of this tool gives work to. */
+  readonly delegate: (tool: string) => string | undefined;
   readonly otherModel: FindOther;
   /** By which an answer is told from a call: plugins see calls of tools only. */
   readonly output: OutputSpec | undefined;
@@ -171,7 +173,8 @@ export class HookView implements PhaseView, Omit<DecisionView, keyof PhaseView> 
     const value = edit ? edit.input : input.kind === "json" ? input.value : null;
     const known = result ?? resultIn(this.messages, id);
     const view = { id, index, tool, input: value, attempt: effect?.attempt ?? 0, edited: edit !== undefined };
-    return frozen({ ...view, ...(known ? { result: known } : {}) });
+    const delegate = this.#moment.delegate(tool);
+    return frozen({ ...view, ...(delegate === undefined ? {} : { delegate }), ...(known ? { result: known } : {}) });
   }
 }
 

@@ -157,7 +157,7 @@ test("R-052 modify is no verdict at run-start, and ask none on a result", async 
 
 test.each([
   [{ name: "a b", "tool-call": () => "allow" }, "name: must match"],
-  [{ name: "house" }, "one of run-start, model-call, tool-call, tool-result, output must be given"],
+  [{ name: "house" }, "one of run-start, model-call, tool-call, delegation, tool-result, output must be given"],
   [{ name: "house", "tool-call": "no" }, "tool-call: must be a function"],
   [{ name: "house", "tool-cal": () => "allow" }, "tool-cal: unknown option"],
 ])("a wrong policy is named: %o", (options, problem) => {

@@ -99,6 +99,7 @@ const policyRows: Rows = {
   "policy.version": declaredRow(governed, allowing, { ...allowing, version: "2" }),
   "policy.run-start": row(governed, allowing, { ...allowing, "run-start": () => no }),
   "policy.model-call": row(governed, allowing, { ...allowing, "model-call": () => no }),
+  "policy.delegation": { elsewhere: "test/delegation/policy.test.ts" },
   "policy.tool-call": row(governed, allowing, { ...allowing, "tool-call": () => no }),
   "policy.output": row(governed, allowing, { ...allowing, output: () => no }),
   "policy.tool-result": row(governed, allowing, { ...allowing, "tool-result": () => no }),
