@@ -8,6 +8,7 @@ import {
   type Message,
   type ModelDescription,
   type ModelRequest,
+  type RunEvent,
   tellModel,
   tool,
 } from "../../src/index.ts";
@@ -98,6 +99,26 @@ test("what the same provider has marked as its own goes back to it", async () =>
   await using t = await testRuntime({ agents: [one] });
   await (await t.runtime.start(one, "Draw")).output();
   expect(requests[1]?.messages[1]?.parts[0]).toEqual(file);
+});
+
+test("a file of a reply that broke off is kept with what came before, and cited until the rest has come", async () => {
+  const file = { type: "file", mediaType: "image/png", url: data } as const;
+  const half = { parts: [{ type: "text-delta", text: "Half" }, file] } as const;
+  const rest = { text: " and the rest." };
+  const one = agent({ name: "painter", instructions: "", model: scripted([{ attempts: [half, rest] }]) });
+  await using t = await testRuntime({ agents: [one] });
+  const run = await t.runtime.start(one, "Draw", { thread: "t" });
+  await t.advance("1m");
+  const events: RunEvent[] = [];
+  for await (const event of run.watch({ until: "end" })) if ("cursor" in event) events.push(event as RunEvent);
+  const [, reply] = (await t.runtime.threads.messages("t", { order: "oldest" })).items;
+  expect(reply?.message.parts).toEqual([
+    { type: "text", text: "Half" },
+    { type: "file", mediaType: "image/png", content },
+    { type: "text", text: " and the rest." },
+  ]);
+  expect(JSON.stringify(events.find(({ type }) => type === "effect-settled"))).toContain(hash);
+  expect((await t.runtime.content.get(hash)).body).toEqual(png);
 });
 
 test("a reply that is only a file is an answer", async () => {
