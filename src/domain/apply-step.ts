@@ -69,7 +69,7 @@ export function addUsage({ usage }: RunState, entry: EffectEntry): RunUsage {
 
 /**
  * What an attempt of the model holds and what it came to. One that was not made, or failed before anything of
- * an answer came, has cost nothing; one whose provider did not count has spent what it held.
+ * an answer came, has cost nothing; one whose provider did not count, or whose outcome nobody knows, has spent what it held.
  */
 export function keepBooks(state: RunState, entry: EffectEntry): RunState {
   const { budget } = state.created;
@@ -101,5 +101,5 @@ export function keepChildBooks(state: RunState, entry: EffectEntry): RunState {
 
 function costOfAttempt(result: Settled): Amount | undefined {
   if (result.kind === "done" || (result.kind === "failed" && result.begun)) return result.cost;
-  return result.kind === "lost" || result.kind === "aborted" ? undefined : nothing;
+  return result.kind === "not-made" || result.kind === "failed" || result.kind === "refused" ? nothing : undefined;
 }

@@ -23,6 +23,7 @@ const ends: readonly (readonly [string, Settled, object])[] = [
   ["is done: what it cost", { kind: "done", cost: { tokens: 60, microUsd: 9 } }, { tokens: 60, microUsd: 9 }],
   ["is lost with its process: what it held (B3)", { kind: "lost" }, { tokens: 100, microUsd: 30 }],
   ["is aborted: what it held, for nobody was told", { kind: "aborted" }, { tokens: 100, microUsd: 30 }],
+  ["is unknown: what it held (B3)", { kind: "unknown", why: "lost", decidableFrom: 0 }, { tokens: 100, microUsd: 30 }],
   ["was not made: nothing", { kind: "not-made" }, { tokens: 0, microUsd: 0 }],
   [
     "failed: nothing",
