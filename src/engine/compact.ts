@@ -9,7 +9,7 @@
  * C4 A summary names what it stands for and the summary that it took in. It counts from the commit that settles it, or never.
  * C5 One that fails costs the run nothing but room: what does not fit is left out then.
  */
-import type { Settled } from "../domain/entry.ts";
+import type { EffectIntended, Settled } from "../domain/entry.ts";
 import {
   beginAt,
   type Candidates,
@@ -26,7 +26,7 @@ import { compactionId, type MessageId } from "../domain/ids.ts";
 import { sumOf, tokensIn } from "../domain/measure.ts";
 import type { Part } from "../domain/message.ts";
 import { act, type Draft, emit } from "./draft.ts";
-import { holdFor } from "./reserve.ts";
+import { holdFor, isOutcome, reserve } from "./reserve.ts";
 import type { ModelOutcome } from "./work.ts";
 
 /** C3. Called when a model call is about to be intended. */
@@ -58,7 +58,7 @@ function begin(draft: Draft, wanted: Wanted): void {
   const isAgain = last === "lost" || last === "not-made"; // nothing is known of it: the same one is tried again
   const effect = isAgain && compaction ? compaction.effect.id : compactionId(run, (compaction?.generation ?? 0) + 1);
   const { spec } = wanted;
-  const held = holdFor(draft, { inputTokens: sectionTokens(wanted, border), maxOutputTokens: spec.summaryTokens });
+  const held = holdFor(draft, { inputTokens: sentTokens(wanted, border), maxOutputTokens: spec.summaryTokens });
   if (held === "unpaid") return;
   const attempt = {
     effect,
@@ -70,9 +70,18 @@ function begin(draft: Draft, wanted: Wanted): void {
     timeoutMs: draft.at.limits.modelTimeoutMs,
     upTo,
   };
-  act(draft, { type: "effect-intended", ...attempt, ...(held ? { held } : {}) });
+  const intent = { type: "effect-intended", ...attempt, ...(held ? { held } : {}) } as const;
+  if (held && wouldStop(draft, intent)) return; // C5
+  act(draft, intent);
   const maxOutputTokens = held?.outputTokens ?? spec.summaryTokens;
   draft.start.push({ ...attempt, beginBy: draft.at.beginBy, maxOutputTokens });
+}
+
+/** The step could not be paid for beside it. */
+function wouldStop(draft: Draft, intent: EffectIntended): boolean {
+  const trial = { ...draft, entries: [...draft.entries] };
+  act(trial, intent);
+  return isOutcome(reserve(trial));
 }
 
 function isDue({ spec, candidates, room }: Wanted): boolean {
@@ -88,6 +97,12 @@ function borderOf({ spec, candidates, room }: Wanted): number {
 
 function sectionTokens({ candidates }: Wanted, border: number): number {
   return sumOf(candidates.messages.slice(0, border)) + tokensIn(candidates.mark?.summary?.text.length ?? 0);
+}
+
+/** What its call sends, rather too much than too little. */
+function sentTokens(wanted: Wanted, border: number): number {
+  const { spec, room } = wanted;
+  return Math.ceil((sectionTokens(wanted, border) + tokensIn(spec.instructions.length)) * Math.max(1, room.ratio));
 }
 
 /** C1, by the estimate. */

@@ -207,3 +207,16 @@ test("a run that is done does not wait for a deaf summariser longer than a grace
   expect(await run.result()).toMatchObject({ outcome: "completed" });
   expect(attempts(await eventsOf(t, run.id))).toEqual(["1/1", "1/1 aborted"]);
 });
+
+test("C5 a summary is not begun with the tokens that the step itself needs", async () => {
+  const stepsWith = async (history: Reading["history"], tokens: number): Promise<number> => {
+    const { one, model } = reader({ pages: 60, ...(history ? { history } : {}), prices, budget: { tokens } });
+    await using t = await testRuntime({ agents: [one] });
+    await t.runtime.run(one, "Read all.");
+    return model.sent.length;
+  };
+  for (const tokens of [16_000, 16_500]) {
+    // what is left where the first summary is due is enough for one of the two
+    expect(await stepsWith(compacting.history, tokens)).toBeGreaterThanOrEqual(await stepsWith(undefined, tokens));
+  }
+});
