@@ -7,6 +7,8 @@ export interface BoundDelegate {
   readonly manifest: () => DeclaredManifest;
   readonly ephemeral: boolean;
   readonly background: boolean;
+  /** Why its backend cannot have it as a delegate of this kind, if that is so: it is never begun then. */
+  readonly refusal?: string;
   /** How many levels of delegates are below it. */
   readonly height: number;
 }

@@ -34,7 +34,9 @@ export function isChild({ effect }: Pick<CallState, "effect">): boolean {
 export function intendChild(draft: Draft, call: CallState, key: string): void {
   const lent = draft.at.delegate(call.tool);
   const slice = lent ? sliceFor(draft, lent) : undefined;
-  const refusal = lent ? (limitOf(draft) ?? problemOf(slice)) : `There is no delegate ${call.tool} any more`;
+  const refusal = lent
+    ? (lent.refusal ?? limitOf(draft) ?? problemOf(slice))
+    : `There is no delegate ${call.tool} any more`;
   if (!lent || refusal !== undefined || typeof slice === "string") {
     resume(draft);
     appendResult(draft, call.id, errorResult("not-run", refusal ?? ""));

@@ -1,7 +1,10 @@
 /** An agent's code behind the ports the engine calls: its model, and its tools as a ToolRunner. */
 import type { Agent, Delegate, OnUpgrade } from "../domain/agent.ts";
 import { answerToolFor } from "../domain/answer-tool.ts";
+import { bareText } from "../domain/backend/backend-error.ts";
+import { fullCapabilities } from "../domain/backend/capabilities.ts";
 import type { DeclaredBackend } from "../domain/backend/endpoint.ts";
+import { durableDelegate, ephemeralDelegate, negotiate, refusalOf } from "../domain/backend/negotiate.ts";
 import { checkCandidate } from "../domain/candidate.ts";
 import type { DeclaredManifest } from "../domain/declared-manifest.ts";
 import type { Verdict } from "../domain/entry.ts";
@@ -80,11 +83,21 @@ function boundDelegate(parent: Agent<unknown>, lent: Delegate): BoundDelegate {
     ephemeral: grant.ephemeral,
     background: grant.background,
     height: heightOf(lent),
+    ...refusedDelegate(lent),
     manifest: () => {
       made ??= declare(lendAgent(parent, tool.spec.name) ?? agent);
       return made;
     },
   };
+}
+
+/** What a delegate needs of its backend is known before anything of it happens. */
+function refusedDelegate({ agent, grant }: Delegate): Pick<BoundDelegate, "refusal"> {
+  const { remote } = boundRemote(agent);
+  const policy = grant.ephemeral ? ephemeralDelegate : durableDelegate;
+  const negotiated = negotiate({ for: "delegate", policy }, remote?.backend.capabilities ?? fullCapabilities);
+  const refusal = refusalOf(agent.name, negotiated);
+  return refusal ? { refusal: bareText(refusal) } : {};
 }
 
 const built = new WeakMap<DeclaredBackend, RemoteBackend>();

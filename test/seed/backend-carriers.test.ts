@@ -21,8 +21,7 @@ function carried(): ReadonlySet<string> {
 }
 
 /** Items about delegates, which join with delegation. Nothing else is excused, and this list only gets shorter. */
-const delegates = [11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 29, 30].map((number) => `LB-0${number}`);
-const notYet: readonly string[] = ["B-061", ...delegates];
+const notYet: readonly string[] = ["LB-011", "LB-016"];
 
 test("no item of the checklist is without a test that carries it", () => {
   const ids = carried();
