@@ -6,6 +6,7 @@ import type { DeclaredBackend } from "./backend/endpoint.ts";
 import type { Adaptation } from "./backend/negotiate.ts";
 import { type BudgetOptions, defaultSteps, readBudget } from "./budget.ts";
 import { checkDelegates } from "./check-delegates.ts";
+import { checkHandoffs } from "./handoff.ts";
 import { type AgentHistory, type HistoryOptions, readHistory } from "./history.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import { jsonSchemaOf } from "./json-schema.ts";
@@ -35,8 +36,9 @@ export interface Agent<Output = string, Context = unknown> {
   /** Whose models are meant where only a name is said: as its route says it, else as its model does. */
   readonly provider: string;
   readonly instructions: Instructions;
-  /** Its own, those of its plugins and those of its delegates. */
+  /** Its own, those of its plugins, those of its delegates and handoffs. */
   readonly tools: readonly Tool[];
+  /** Those it may hand its run to are among them. */
   readonly delegates: readonly Delegate[];
   /** Of a delegate as its parent lends it: the delegations above it, the first first. */
   readonly under?: readonly string[];
@@ -77,6 +79,8 @@ export interface DelegateGrant {
   readonly ephemeral: boolean;
   /** Its parent goes on without it and is told its end. */
   readonly background: boolean;
+  /** No run of its own: the run itself goes on as this agent. */
+  readonly handoff?: boolean;
 }
 
 export interface AgentOptions<
@@ -98,6 +102,8 @@ export interface AgentOptions<
   readonly tools?: readonly Tool[];
   /** Agents that it gives work to, each as a tool: a call of it is a run of its own. */
   readonly delegates?: readonly Delegate[];
+  /** Agents that it may hand its run to, each as a tool `transfer_to_<name>`; they may hand it back. */
+  readonly handoffs?: readonly Agent<unknown>[];
   /** Schema of what start(…, { context }) must bring; durable, given to instructions and tools. */
   readonly context?: ContextSchema;
   /** Schema of the final answer, which is text unless said. */
@@ -130,6 +136,7 @@ const optionNames = [
   "instructions",
   "tools",
   "delegates",
+  "handoffs",
   "context",
   "output",
   "outputMode",
@@ -177,7 +184,15 @@ export function agent<
   );
   checkTools(tools, problems);
   const budget = { steps: defaultSteps, ...readBudget(options?.budget, model, problems) };
-  const delegates = checkDelegates<Delegate>(options?.delegates, { tools, budget }, problems);
+  const lent = checkDelegates<Delegate>(options?.delegates, { tools, budget }, problems);
+  const taken = [...(Array.isArray(tools) ? (tools as Tool[]) : []), ...lent.map((each) => each.tool)];
+  const names = taken.map((each) => each?.spec?.name);
+  const handoffs = checkHandoffs<Agent<unknown>>(
+    options?.handoffs,
+    { name: options?.name, names, output, budget },
+    problems,
+  );
+  const delegates = [...lent, ...handoffs];
   const sinks = checkSinks(options?.sinks, problems);
   problems.refuse("invalid-agent", `Agent ${shown(options?.name)} cannot be defined`);
   const { name, context, version = "1", onUpgrade = "pinned" } = options;

@@ -83,7 +83,8 @@ export function applyCallEffect(state: RunState, entry: EffectEntry): RunState {
   const books = effect.child ? keepChildBooks(state, entry) : state;
   if (entry.type === "effect-intended") {
     if (effect.child?.background) return withTask(books, call, effect);
-    return withCall(books, call.id, ({ reasked: _reasked, again: _again, ...each }) => ({
+    const handed = entry.kind === "handoff" ? { ...books, handoff: { tool: call.tool } } : books;
+    return withCall(handed, call.id, ({ reasked: _reasked, again: _again, ...each }) => ({
       ...each,
       effect,
       status: "running",

@@ -115,7 +115,7 @@ function applyBody(state: RunState, entry: Entry): RunState {
       return ended(state, entry);
     case "step-started":
       if (state.startedAt === undefined || (state.step && !state.step.ended)) throw twice(state, "in a step");
-      return startStep(state, entry.step);
+      return startStep(begun(state), entry.step);
     case "step-ended":
       return { ...state, stepsEnded: state.stepsEnded + 1, step: { ...stepOf(state, entry), ended: true } };
     case "context-projected":
@@ -161,8 +161,33 @@ function ended(state: RunState, { at, outcome, unsaid, descendants }: EntryStamp
 function applyAmendment(state: RunState, entry: EntryStamp & ManifestAmended): RunState {
   const { fingerprint, from, changed, seq } = entry;
   if (state.manifest.fingerprint !== from) throw twice(state, `no longer on manifest ${from}`);
-  const amended = { ...state, manifest: { fingerprint, amendedAt: seq } };
+  if (entry.handoff) return handedOver(state, entry);
+  const { handoff: _handoff, ...rest } = state; // its tool may be gone
+  const amended = { ...rest, manifest: { ...state.manifest, fingerprint, amendedAt: seq } };
   return state.step ? { ...amended, step: { ...state.step, calls: reconsider(state, changed) } } : amended;
+}
+
+/** What plugins of the agent before have planned goes with it. */
+function handedOver(state: RunState, entry: EntryStamp & ManifestAmended): RunState {
+  const { handoff: _handoff, manifest, ...rest } = state;
+  const { decided, opened } = state.plugins;
+  const plugins = { ...noPlugins, decided, opened };
+  return { ...rest, manifest: nextManifest(state, entry), plugins, arrived: true };
+}
+
+function nextManifest(state: RunState, entry: EntryStamp & ManifestAmended): RunState["manifest"] {
+  const { givers = [], ...present } = state.manifest;
+  if (entry.handoff === "over") {
+    const agent = entry.declared ? { agent: entry.declared.agent } : {};
+    return { fingerprint: entry.fingerprint, amendedAt: entry.seq, ...agent, givers: [...givers, present] };
+  }
+  const giver = givers.at(-1);
+  if (giver?.fingerprint !== entry.fingerprint) throw twice(state, "handed back");
+  return givers.length > 1 ? { ...giver, givers: givers.slice(0, -1) } : giver;
+}
+
+function begun({ arrived: _arrived, ...state }: RunState): RunState {
+  return state;
 }
 
 function applyReport(state: RunState, entry: EntryStamp & OutputValidated): RunState {

@@ -52,6 +52,7 @@ export interface DeclaredDelegate {
   readonly readOnly?: true;
   readonly ephemeral?: true;
   readonly background?: true;
+  readonly handoff?: true;
 }
 
 /** What a run is started with, and its name. */

@@ -98,7 +98,7 @@ export interface EffectIntended {
   readonly type: "effect-intended";
   readonly effect: EffectId;
   /** remote: a turn of a run that executes elsewhere; remote-abort: the request to end what it began there. */
-  readonly kind: "model" | "tool" | "child" | "compaction" | "remote" | "remote-abort";
+  readonly kind: "model" | "tool" | "child" | "compaction" | "remote" | "remote-abort" | "handoff";
   readonly step: number;
   readonly call?: CallId;
   readonly attempt: number;
@@ -253,12 +253,15 @@ export interface OutputValidated {
   readonly pending?: true;
 }
 
-/** From here on the run is what its agent declares now. */
+/** From here on the run is what its agent declares now, or another agent. */
 export interface ManifestAmended {
   readonly type: "manifest-amended";
   readonly from: Fingerprint;
   readonly fingerprint: Fingerprint;
-  readonly declared: DeclaredManifest;
+  /** Absent where it goes back to one that it had. */
+  readonly declared?: DeclaredManifest;
+  /** The run is handed to another agent, or back to the one before. */
+  readonly handoff?: "over" | "back";
   /** Tools that are gone or no longer what they were: what was asked about them is asked again. */
   readonly changed: readonly string[];
 }

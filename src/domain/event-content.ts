@@ -78,7 +78,7 @@ const eventRules: RulesByType<EventBody> = {
   },
   "state-changed": { key: "shown", scope: "shown", version: "shown", change: hideChange, by: "shown" },
   "output-validated": { step: "shown", report: hideReport, pending: "shown" },
-  "manifest-amended": { from: "shown", fingerprint: "shown", changed: "shown" },
+  "manifest-amended": { from: "shown", fingerprint: "shown", changed: "shown", handoff: "shown" },
   "ticket-opened": { ticket: hideTicket },
   "ticket-decided": { ticket: "shown", decision: hideDecision, by: "shown" },
   "input-received": { input: "shown", message: hideMessage, by: "shown", replaces: "shown" },

@@ -5,10 +5,12 @@
  *    policies hold for it, no budget is larger than the parent's, and one that may only read lends nothing else.
  * G2 The same holds one level further down, with everything that holds above: what is lent twice is narrowed by both.
  * G3 Whose delegate it is, is part of its manifest: no run that was lent is ever taken for one that was started.
+ * G4 A run that was lent is not handed over: nobody goes on with it who was not lent.
  */
 import type { Agent, Delegate } from "./agent.ts";
 import { narrowBudget } from "./budget.ts";
 import type { DeclaredDelegate, DeclaredManifest } from "./declared-manifest.ts";
+import { handBack } from "./handoff.ts";
 import { declare } from "./manifest.ts";
 import { isPolicyPlugin, narrowManifest } from "./narrow-manifest.ts";
 import { type Making, restoreAgent } from "./restore-agent.ts";
@@ -16,9 +18,11 @@ import { type Making, restoreAgent } from "./restore-agent.ts";
 /** G1. */
 export function lendManifest(parent: DeclaredManifest, lent: DeclaredDelegate): DeclaredManifest {
   const { declared, name, budget = {}, readOnly = false, ephemeral } = lent;
-  const below = declared.delegates?.map((each) => (ephemeral ? { ...each, ephemeral } : each));
+  const kept = declared.delegates?.filter(({ handoff }) => !handoff); // G4
+  const below = kept?.map((each) => (ephemeral ? { ...each, ephemeral } : each));
   const whole: DeclaredManifest = {
     ...declared,
+    tools: declared.tools.filter(({ effect }) => effect !== "handoff"),
     ...(below ? { delegates: below } : {}),
     declaredBy: parent.declaredBy,
   };
@@ -45,6 +49,8 @@ const asItIs: Making = {
 
 /** The delegate's code under that manifest, with its parent's policies. */
 export function lendAgent(parent: Agent<unknown>, name: string): Agent<unknown> | undefined {
+  const handoff = parent.delegates.find((each) => each.tool.spec.name === name && each.grant.handoff);
+  if (handoff) return handedAgent(parent, handoff);
   const declared = declare(parent);
   const grant = declared.delegates?.find((each) => each.name === name);
   const found = parent.delegates.find((each) => each.tool.spec.name === name);
@@ -53,6 +59,12 @@ export function lendAgent(parent: Agent<unknown>, name: string): Agent<unknown> 
   const policies = parent.plugins.filter((each) => isPolicyPlugin(each.name));
   const source = { ...agent, plugins: [...policies, ...agent.plugins] };
   return restoreAgent(source, lendManifest(declared, grant), asItIs).agent;
+}
+
+/** The other agent with everything that is its own, as it goes on with a run of this one. */
+function handedAgent(giver: Agent<unknown>, { tool, agent }: Delegate): Agent<unknown> {
+  const under = [...(giver.under ?? []), `${giver.name}/${tool.spec.name}`];
+  return { ...agent, under, tools: [...agent.tools, handBack] };
 }
 
 /** Agents, and everything that is below them as it is lent. */

@@ -82,6 +82,7 @@ export const manifestFields: Readonly<Record<string, Field>> = {
   "delegates[].readOnly": behavioural("whether delegate {item} may only read"),
   "delegates[].ephemeral": behavioural("whether runs of delegate {item} are dropped after they ended"),
   "delegates[].background": behavioural("whether delegate {item} works beside the run that calls it"),
+  "delegates[].handoff": behavioural("whether the run goes on as delegate {item}"),
   under: behavioural("whose delegate it is"),
   "budget.steps": behavioural("the budget of steps"),
   "budget.wallTimeMs": behavioural("the budget of time"),

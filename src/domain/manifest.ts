@@ -105,7 +105,7 @@ function declaredBackend({ backend, adapt = [] }: Agent<unknown>): Pick<Declared
 function declaredDelegates({ delegates }: Agent<unknown>): NonNullable<DeclaredManifest["delegates"]> {
   const all = delegates.map(({ tool, agent, grant }) => {
     const { declaredBy: _volatile, ...declared } = declare(agent);
-    const { budget, readOnly, ephemeral, background } = grant;
+    const { budget, readOnly, ephemeral, background, handoff } = grant;
     return {
       name: tool.spec.name,
       agent: agent.name,
@@ -114,6 +114,7 @@ function declaredDelegates({ delegates }: Agent<unknown>): NonNullable<DeclaredM
       ...(readOnly ? { readOnly } : {}),
       ...(ephemeral ? { ephemeral } : {}),
       ...(background ? { background } : {}),
+      ...(handoff ? { handoff } : {}),
     };
   });
   return all.sort((a, b) => (a.name < b.name ? -1 : 1));

@@ -76,7 +76,7 @@ interface Restoring extends Making {
 
 /** What is below it is restored too: it is part of what the run was started with. */
 function restoreDelegate(
-  { name, agent, declared, budget = {}, readOnly, ephemeral, background }: DeclaredDelegate,
+  { name, agent, declared, budget = {}, readOnly, ephemeral, background, handoff }: DeclaredDelegate,
   source: Agent<unknown>,
   { missing, ...by }: Restoring,
 ): readonly Delegate[] {
@@ -89,7 +89,8 @@ function restoreDelegate(
   const below = restoreAgent(found.agent, { ...declared, declaredBy }, by);
   missing.push(...below.missing.map((what) => `${what} of delegate ${name}`));
   const flags = { readOnly: readOnly === true, ephemeral: ephemeral === true, background: background === true };
-  return [{ tool, agent: below.agent, grant: { budget, ...flags } }];
+  const handed = handoff ? { handoff } : {};
+  return [{ tool, agent: below.agent, grant: { budget, ...flags, ...handed } }];
 }
 
 /** N2. The data is the stored one; of the code only its being there is asked. */
@@ -106,8 +107,9 @@ function restoreTool(spec: ToolSpec, pool: readonly Tool[], missing: string[]): 
 function lacks(spec: ToolSpec, { code, spec: present }: Tool): readonly string[] {
   const isQuestion = spec.resume === "use-decision-as-result";
   const needed: Readonly<Record<string, boolean>> = {
-    "its code": !isQuestion && !code.execute && spec.effect !== "child",
+    "its code": !isQuestion && !code.execute && spec.effect !== "child" && spec.effect !== "handoff",
     "an agent of its own": (spec.effect === "child") !== (present.effect === "child"),
+    "a handoff": (spec.effect === "handoff") !== (present.effect === "handoff"),
     "no code": isQuestion && code.execute !== undefined,
     "an approval rule": spec.gate === "by-input" && !code.needsApproval,
     reconcile: spec.reconciles && !code.reconcile,

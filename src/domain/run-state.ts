@@ -20,8 +20,15 @@ export const foldVersion = 11;
 export interface RunState {
   /** run-created without its message bodies. */
   readonly created: Omit<RunCreated, "input" | "type">;
-  /** What it has now. `amendedAt`: seq of the entry that brought it, when it is not the one it was born with. */
-  readonly manifest: ManifestRef & { readonly amendedAt?: number };
+  /**
+   * What it has now. `amendedAt`: seq of the entry that brought it, when it is not the one it was born with. `givers`: what
+   * it goes back to when it is handed back, the next one last.
+   */
+  readonly manifest: HeldManifest & { readonly givers?: readonly HeldManifest[] };
+  /** The tool by which its step has handed it over, until it is the other agent's. */
+  readonly handoff?: { readonly tool: string };
+  /** It was handed over, and the other agent has not begun a step yet. */
+  readonly arrived?: true;
   readonly inputCount: number;
   readonly seq: number;
   readonly status: RunStatus;
@@ -76,6 +83,12 @@ export interface RunState {
   /** Seq of the last assistant message. */
   readonly answer?: number;
   readonly outcome?: Outcome;
+}
+
+/** One that a run has, or has had before it was handed over. `agent`: whose it is, where that is not who was started. */
+export interface HeldManifest extends ManifestRef {
+  readonly amendedAt?: number;
+  readonly agent?: string;
 }
 
 /** What a run knows of the other side. */

@@ -15,7 +15,7 @@ import { termsInOrder } from "./written-order.ts";
  * What may be done after a crash between intent and settlement. The default is the careful one. A child is a run of its
  * own, which no crash of its parent touches: only delegates have it.
  */
-export type EffectClass = "pure" | "idempotent" | "once" | "transactional" | "child";
+export type EffectClass = "pure" | "idempotent" | "once" | "transactional" | "child" | "handoff";
 
 /** Whose transactions a transactional tool writes in. */
 export type TransactionKind = "sqlite" | "postgres";
@@ -103,7 +103,7 @@ export interface ToolOptions<Schema extends StandardSchema, Output> {
   /** Change it when the code's meaning changes: code without a new version is invisible to the fingerprint. */
   readonly version?: string;
   /** A transactional one is made by `transactionalTool` of its store. */
-  readonly effect?: Exclude<EffectClass, "transactional" | "child">;
+  readonly effect?: Exclude<EffectClass, "transactional" | "child" | "handoff">;
   readonly needsApproval?: boolean | ((input: OutputOf<Schema>) => boolean | Promise<boolean>);
   /** Who may approve it, until when, and what counts if nobody does. */
   readonly approval?: ApprovalTerms;

@@ -13,6 +13,7 @@ import { hasGivenUp, judgeOutput, withoutOutput } from "./check-output.ts";
 import { closeLostCompaction } from "./compact.ts";
 import { act, type Draft, resume, wakeBy } from "./draft.ts";
 import { type Ending, urgentEnd } from "./finish.ts";
+import { handOn } from "./hand-off.ts";
 import { intendModel, isHeld } from "./intend.ts";
 import { letOut } from "./let-out.ts";
 import { pass } from "./moments.ts";
@@ -29,7 +30,8 @@ export function advance(draft: Draft): Ending | undefined {
   if (!hearDecisions(draft)) return undefined;
   const { step, plugins } = draft.state;
   if (plugins.stop) return stopping(draft, plugins.stop);
-  if (!step && !pass(draft, "before-run")) return undefined;
+  const isNew = !step || draft.state.arrived;
+  if (isNew && !pass(draft, "before-run")) return undefined;
   if (step && !step.ended) {
     if (step.model.last?.kind !== "done") return advanceModel(draft, step);
     const said = letOut(draft);
@@ -41,7 +43,8 @@ export function advance(draft: Draft): Ending | undefined {
     if (draft.state.step?.calls.some((call) => call.status !== "settled")) return undefined;
     act(draft, { type: "step-ended", step: step.step });
   }
-  if (step && !pass(draft, "after-step")) return undefined;
+  if (!isNew && !pass(draft, "after-step")) return undefined;
+  if (handOn(draft)) return undefined;
   if (waitsElsewhere(draft)) return undefined;
   const ending = afterStep(draft);
   if (!ending) return beginStep(draft);

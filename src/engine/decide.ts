@@ -59,7 +59,7 @@ function goOn(draft: Draft): void {
   if (draft.at.amend) amend(draft, draft.at.amend);
   const ending = advance(draft);
   if (ending) finish(draft, ending);
-  else rest(draft);
+  else if (!draft.reopen) rest(draft);
 }
 
 function begin(draft: Draft): void {

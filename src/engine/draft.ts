@@ -105,6 +105,8 @@ export interface Draft {
   wakeAt: number | undefined;
   /** Nothing is in flight and nothing may begin here: someone else goes on. */
   handOver: boolean;
+  /** The run is another agent's from here on: it is taken up anew, under the same claim. */
+  reopen: boolean;
 }
 
 export function openDraft(state: RunState, at: Circumstances): Draft {
@@ -115,7 +117,7 @@ export function openDraft(state: RunState, at: Circumstances): Draft {
     quiet: new Set<string>(),
     answered: new Map<CallId, Answered>(),
   };
-  return { state, at, ...empty, wakeAt: undefined, handOver: false };
+  return { state, at, ...empty, wakeAt: undefined, handOver: false, reopen: false };
 }
 
 export function emit(draft: Draft, body: EntryBody): void {

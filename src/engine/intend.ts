@@ -9,6 +9,7 @@ import { recordedOverrides } from "./called-model.ts";
 import { intendChild } from "./delegate.ts";
 import { act, type Draft, resume, wakeBy } from "./draft.ts";
 import { fitWindow } from "./fit-window.ts";
+import { intendHandoff } from "./hand-off.ts";
 import { intendTurn } from "./intend-turn.ts";
 import { pass } from "./moments.ts";
 import { isOutcome, longestWanted, reserve } from "./reserve.ts";
@@ -65,6 +66,10 @@ export function intendCall(draft: Draft, call: CallState): boolean {
   if (isHeld(draft.state)) return false;
   if (spec.effect === "child") {
     intendChild(draft, call, idempotencyKey(draft, call));
+    return true;
+  }
+  if (spec.effect === "handoff") {
+    intendHandoff(draft, call, idempotencyKey(draft, call));
     return true;
   }
   const effect = toolEffectId(call.id, call.keyGeneration);

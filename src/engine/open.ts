@@ -86,7 +86,8 @@ async function bindAndLoad(held: HeldClaim, deps: EngineDeps): Promise<{ binding
 type BindDeps = Pick<EngineDeps, "store" | "bind"> & { readonly signal: AbortSignal };
 
 export function bindRun(state: RunState, { store, bind, signal }: BindDeps): Promise<Binding> {
-  const { agent, run, scope } = state.created.identity;
+  const { run, scope } = state.created.identity;
+  const agent = agentOf(state);
   const declared = async (): Promise<DeclaredManifest> => (await readManifest(state, store)).declared;
   const { budget, request } = state.created;
   const { model } = request.overrides ?? {};
@@ -94,16 +95,21 @@ export function bindRun(state: RunState, { store, bind, signal }: BindDeps): Pro
   return bind({ scope, run, agent, fingerprint: state.manifest.fingerprint, declared, signal, ...models });
 }
 
+/** Who has it now. */
+export function agentOf({ manifest, created }: RunState): string {
+  return manifest.agent ?? created.identity.agent;
+}
+
 type Surroundings = Pick<EngineDeps, "logger" | "hash" | "clock" | "redactor"> & Pick<HeldClaim, "storeNow">;
 
 function pluginRunOf(state: RunState, { model }: BoundAgent, by: Surroundings): PluginRun {
   const { created, createdAt, status } = state;
   const { logger, hash, clock, redactor, storeNow } = by;
-  const { run, thread, agent, scope } = created.identity;
+  const { run, thread, scope } = created.identity;
   return frozen({
     id: run,
     thread,
-    agent,
+    agent: agentOf(state),
     scope,
     context: created.context,
     createdAt,

@@ -25,7 +25,7 @@ import { type Fact, isQuestion } from "./work.ts";
 import { type Next, transact, write } from "./write.ts";
 
 export async function runLoop(held: HeldClaim, deps: EngineDeps): Promise<RunState> {
-  const running = await open(held, deps);
+  let running = await open(held, deps);
   for (;;) {
     const [ready] = running.prepared;
     if (ready) {
@@ -41,6 +41,11 @@ export async function runLoop(held: HeldClaim, deps: EngineDeps): Promise<RunSta
     running.facts.start(next.start, running.state); // R1
     await keepSnapshot(running);
     if (running.state.status !== "running" || hasLeft(next)) return leave(running);
+    if (next.reopen) {
+      closeAll(running);
+      running = await open(held, deps); // HO2
+      continue;
+    }
     if (next.handOver) continue; // what it knew is written; now it is given back
     await take(running, next.wakeAt);
   }

@@ -142,7 +142,7 @@ function open(draft: Draft, question: Question): void {
     run: identity.run,
     rootRun: identity.rootRun,
     thread: identity.thread,
-    agent: identity.agent,
+    agent: draft.state.manifest.agent ?? identity.agent,
     ...(delegated ? { path: delegated.path } : {}),
     ...(child ? { child } : {}),
     generation,

@@ -13,7 +13,7 @@ import { mayApply, notApplied, transactionOf, undoneFact } from "./transact.ts";
 import type { EffectOrder, Fact, PreparedFact } from "./work.ts";
 
 /** What was decided, as it is written and started. */
-export interface Next extends Pick<Draft, "abort" | "wakeAt" | "handOver"> {
+export interface Next extends Pick<Draft, "abort" | "wakeAt" | "handOver" | "reopen"> {
   readonly entries: readonly EntryBody[];
   /** The state once the entries are committed. */
   readonly state: RunState;

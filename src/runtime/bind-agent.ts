@@ -176,7 +176,7 @@ function gate(tool: Tool, call: JudgedCall, result: SchemaResult<unknown>): Verd
   }
   if (call.edited) return { kind: "allow" }; // an edit itself answers the ask
   const { spec, code } = tool;
-  if (spec.effect === "child") return { kind: "allow" };
+  if (spec.effect === "child" || spec.effect === "handoff") return { kind: "allow" };
   if (!code.execute) return ask("input", `Answer ${spec.name}`);
   if (spec.resume === "pass-decision-to-tool" && spec.gate === "never") return ask("input", `Answer for ${spec.name}`);
   if (spec.gate === "always") return askApproval(spec);

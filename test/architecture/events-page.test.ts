@@ -43,7 +43,7 @@ const events: { readonly [Type in EventType]: Names<FieldsOf<EventBody, Type, "t
   "message-appended": { message: 1, from: 1, index: 1, gate: 1 },
   "command-applied": { phase: 1, subject: 1, commands: 1, failed: 1 },
   "output-validated": { step: 1, report: 1, pending: 1 },
-  "manifest-amended": { from: 1, fingerprint: 1, changed: 1 },
+  "manifest-amended": { from: 1, fingerprint: 1, changed: 1, handoff: 1 },
   "state-changed": { key: 1, scope: 1, version: 1, change: 1, by: 1 },
   "ticket-opened": { ticket: 1 },
   "ticket-decided": { ticket: 1, decision: 1, by: 1 },

@@ -89,10 +89,10 @@ test.each(wrong)("%s: %o is refused by name", (name, value, problem) => {
   expect(refusalOf({ ...good, [name]: value }).problems).toEqual([expect.stringContaining(problem)]);
 });
 
-test.each(["handoffs", "temperature"])("what is not built is refused: %s", (name) => {
+test.each(["memory", "temperature"])("what is not built is refused: %s", (name) => {
   const { problems } = refusalOf({ ...good, [name]: {} });
   expect(problems).toEqual([
-    `${name}: unknown option; known are name, version, onUpgrade, model, instructions, tools, delegates, context, output, outputMode, repairs, onInvalid, history, policy, plugins, budget, sinks`,
+    `${name}: unknown option; known are name, version, onUpgrade, model, instructions, tools, delegates, handoffs, context, output, outputMode, repairs, onInvalid, history, policy, plugins, budget, sinks`,
   ]);
 });
 

@@ -96,7 +96,16 @@ export const whole: Whole<Omit<DeclaredManifest, "instructions" | "context">> & 
   },
   budget,
   delegates: [
-    { name: "helper", agent: "helper", declared: lent, budget, readOnly: true, ephemeral: true, background: true },
+    {
+      name: "helper",
+      agent: "helper",
+      declared: lent,
+      budget,
+      readOnly: true,
+      ephemeral: true,
+      background: true,
+      handoff: true,
+    },
   ],
   under: ["boss/clerk"],
   sinks: ["crm"],
@@ -129,7 +138,7 @@ export const goldenManifests: Readonly<Record<string, DeclaredManifest>> = {
 export const goldenFingerprints: Readonly<Record<string, string>> = {
   plain: "5f429a59aba8871a8710a1fd7c8bcd5db1fb2ec6a3459c70d5d72fdb585d712e",
   "a function of the context": "4785cc30dad0106db16dad178c4305a2a6110a9e3d121bdb69177e15b8e1c20f",
-  "every field": "fe0e577d74e501a86ba5da27583b8600c198ac65f907ec7bd0575be28bc44279",
+  "every field": "c74fbdddc08caf11475192521a0bee3c9b2aa5f363a19c0d0ca92139886e3e77",
   "numbers and texts": "a088e7e45ad649b473439f8acbd2fae78473abeb640363cd1cb5a99fe1bd081a",
   "keys in another order than they sort": "5c990d2876a3e4a0f7532a29782227ae47c336f6b9003c20db6c41591ba29a91",
 };

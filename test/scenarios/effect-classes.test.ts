@@ -7,7 +7,7 @@ import { aMoment, never } from "./moments.ts";
 import { onEveryStore } from "./stores.ts";
 
 const nothing = z.object({});
-type PlainEffect = Exclude<EffectClass, "transactional" | "child">;
+type PlainEffect = Exclude<EffectClass, "transactional" | "child" | "handoff">;
 const classes: readonly PlainEffect[] = ["pure", "idempotent", "once"];
 
 interface Behaviour {

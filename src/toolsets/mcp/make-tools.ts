@@ -86,7 +86,7 @@ function makeTool({ pin, schema, hash, options }: Made, wire: Wire): Tool {
   return tool(whole) as Tool;
 }
 
-function effectOf({ readOnly, idempotent }: McpHints): Exclude<EffectClass, "transactional" | "child"> {
+function effectOf({ readOnly, idempotent }: McpHints): Exclude<EffectClass, "transactional" | "child" | "handoff"> {
   if (readOnly) return "pure";
   return idempotent ? "idempotent" : "once";
 }

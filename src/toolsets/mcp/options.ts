@@ -22,7 +22,7 @@ export interface McpHttp {
 
 /** What the operator knows about one tool. It counts more than anything that the server says. */
 export interface McpToolOptions {
-  readonly effect?: Exclude<EffectClass, "transactional" | "child">;
+  readonly effect?: Exclude<EffectClass, "transactional" | "child" | "handoff">;
   readonly needsApproval?: boolean;
   readonly approval?: ApprovalTerms;
   readonly timeoutMs?: number;
