@@ -159,7 +159,9 @@ async function lookUp({ why, task, tookMs }: Lost, { order, state, stage }: Doin
   const { remote } = stage.boundAgent;
   if (!remote) return { kind: "not-made" };
   const subject = { ...subjectOf(state, order.remote), ...(task ? { task } : {}) };
-  const sight = await lookOnce({ remote, subject, timeoutMs: order.timeoutMs }, stage);
+  const controller = new AbortController(); // the turn's own is used up
+  stage.lost.addEventListener("abort", () => controller.abort(), { once: true });
+  const sight = await lookOnce({ remote, subject, timeoutMs: order.timeoutMs, controller }, stage);
   if (sight.kind === "result") return answered(sight.result, tookMs, { order, state, stage } as Doing);
   if (sight.kind === "unknown")
     return { kind: "unknown", why: `${why}; ${sight.why}`, decidableFrom: stage.storeNow() };
@@ -171,10 +173,10 @@ interface Looking {
   readonly remote: BoundRemote;
   readonly subject: ReturnType<typeof subjectOf>;
   readonly timeoutMs: number;
+  readonly controller: AbortController;
 }
 
-async function lookOnce({ remote, subject, timeoutMs }: Looking, stage: Stage): Promise<RemoteSight> {
-  const controller = new AbortController();
+async function lookOnce({ remote, subject, timeoutMs, controller }: Looking, stage: Stage): Promise<RemoteSight> {
   const looked = remote.backend.look({ ...subject, timeoutMs, signal: controller.signal });
   const within = await settleWithin(looked, timeoutMs + stage.limits.graceMs, stage);
   if (within.kind === "value" && isSight(within.value)) return within.value;
@@ -190,15 +192,20 @@ function isSight(value: unknown): value is RemoteSight {
 }
 
 /** A lost turn, by the worker that found its intent. */
-export async function performLook({ order, state }: Performance<LookOrder>, stage: Stage): Promise<Fact> {
+export async function performLook(what: Performance<LookOrder>, stage: Stage): Promise<Fact> {
+  const { order } = what;
   const { effect, attempt } = order;
-  const outcome = await lookUntilCertain(order, state, stage).catch(
+  const outcome = await lookUntilCertain(what, stage).catch(
     (cause: unknown): TurnOutcome => ({ kind: "unknown", why: messageOf(cause), decidableFrom: order.certainAt }),
   );
   return { kind: "turn-settled", effect, attempt, outcome };
 }
 
-async function lookUntilCertain(order: LookOrder, state: RunState, stage: Stage): Promise<TurnOutcome> {
+/** Nobody looks on once the claim is over. */
+async function lookUntilCertain(
+  { order, state, controller }: Performance<LookOrder>,
+  stage: Stage,
+): Promise<TurnOutcome> {
   const { remote } = stage.boundAgent;
   const { certainAt, timeoutMs } = order;
   if (!remote || !state.remote) return { kind: "unknown", why: "its backend is not here", decidableFrom: certainAt };
@@ -206,7 +213,7 @@ async function lookUntilCertain(order: LookOrder, state: RunState, stage: Stage)
   const subject = { ...subjectOf(state, turn), ...(task ? { task } : {}) };
   for (;;) {
     const askedAt = stage.storeNow();
-    const sight = await lookOnce({ remote, subject, timeoutMs }, stage);
+    const sight = await lookOnce({ remote, subject, timeoutMs, controller }, stage);
     const step = { order: { ...order, remote: turn, step: state.remote.step }, state, stage } as unknown as Doing;
     if (sight.kind === "result") return answered(sight.result, 0, step);
     if (sight.kind === "unknown") {

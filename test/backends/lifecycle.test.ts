@@ -268,3 +268,18 @@ test.each([
 ] as const)("an agent that executes elsewhere cannot have %s", (_name, more, text) => {
   expect(() => agent({ name: "geo", backend: fakeRemote([]), ...more } as never)).toThrow(text);
 });
+
+test("whoever looks a lost turn up stops when the run has ended without it", async () => {
+  const until = new Promise(() => undefined);
+  const backend = fakeRemote([{ task: "t1", result: { status: { kind: "completed" } }, until }]);
+  await using t = await testRuntime({ agents: [agent({ name: "geo", backend })] });
+  const run = await t.runtime.start("geo", "hi");
+  await t.settle();
+  await t.restart();
+  const [look] = backend.looks;
+  expect(look?.signal.aborted).toBe(false);
+  await t.runtime.runs.get(run.id).cancel();
+  expect(await t.runtime.runs.get(run.id).result()).toMatchObject({ outcome: "cancelled" });
+  await t.settle();
+  expect([look?.signal.aborted, backend.aborts.length]).toEqual([true, 1]);
+});
