@@ -119,6 +119,7 @@ function applyBody(state: RunState, entry: Entry): RunState {
     case "step-ended":
       return { ...state, stepsEnded: state.stepsEnded + 1, step: { ...stepOf(state, entry), ended: true } };
     case "context-projected":
+      if (entry.own) return { ...state, ownMark: entry.mark };
       return { ...state, threadSlots: { ...state.threadSlots, [markKey]: slotOf(asJson(entry.mark), markVersion) } };
     case "effect-intended":
     case "effect-settled":

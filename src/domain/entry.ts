@@ -93,6 +93,8 @@ export interface ContextProjected {
   /** About how many tokens the next call sends, and the most it may. */
   readonly tokens: number;
   readonly limit: number;
+  /** For this run only: it was made for another model than its agent's, and says nothing of what the thread's next run can send. */
+  readonly own?: true;
 }
 export interface EffectIntended {
   readonly type: "effect-intended";

@@ -57,6 +57,7 @@ const eventRules: RulesByType<EventBody> = {
     decisions: "shown",
     tokens: "shown",
     limit: "shown",
+    own: "shown",
   },
   "effect-intended": {
     effect: "shown",

@@ -85,14 +85,24 @@ function makeRoom(candidates: Candidates, room: Room): Candidates {
   const isOver = isFull(candidates, room);
   let next = marked(candidates, { ratio: room.ratio });
   if (isOver && isFull(next, low)) next = shortened(next, recent, history.resultTokens);
+  // A single result that would push out everything else gives way first, however recent it is.
+  const whole = next.messages.length;
+  if (isFull(next, room)) next = shortened(next, whole, (room.tokens * lion) / room.ratio);
   if (isOver && isFull(next, part(room, enoughWater))) next = leaveOut(next, recent, low);
   if (!isFull(next, room)) return next;
-  // P3: now even what is recent gives way, its largest results first.
-  const present = presentFrom(next.messages);
+  // P3: now even what is recent gives way, and at last what is left of each result.
   next = shortened(next, next.messages.length, history.resultTokens);
-  next = leaveOut(next, present, room);
-  return isFull(next, room) ? shortened(next, next.messages.length, 0) : next;
+  next = leaveOut(next, presentFrom(next.messages), room);
+  for (const head of heads) {
+    if (estimated(next, room) <= room.tokens) break;
+    next = shortened(marked(next, { head }), next.messages.length, 0);
+  }
+  return next;
 }
+
+const lion = 0.25;
+/** Characters of each result, when nothing else is left to give way. */
+const heads = [1_600, 400, 100];
 
 function part(room: Room, share: number): Room {
   return { ...room, tokens: room.tokens * share, messages: Math.floor(room.messages * share) };
@@ -103,6 +113,10 @@ function borderAt(messages: readonly Message[], place: number): number {
   let at = Math.max(0, place);
   while (at > 0 && messages[at]?.role === "tool") at -= 1;
   return at;
+}
+
+export function borderBefore(messages: readonly Message[], border: number): number {
+  return borderAt(messages, border - 1);
 }
 
 export function recentFrom(messages: readonly Message[], recent: number): number {
@@ -130,7 +144,7 @@ function leaveOut(candidates: Candidates, until: number, room: Room): Candidates
     if (index >= until && isBorder) return beginAt(candidates, index);
     const rest = { messages: { length: messages.length - index }, tokens };
     if (index > 0 && isBorder && !isFull(rest, room)) return beginAt(candidates, index);
-    if (!asked.has(message.id)) tokens -= tokensOf(shorts.has(message.id) ? short(message) : message);
+    if (!asked.has(message.id)) tokens -= tokensOf(shorts.has(message.id) ? short(message, mark?.head) : message);
   }
   return beginAt(candidates, until);
 }
@@ -143,16 +157,18 @@ export function beginAt(candidates: Candidates, index: number): Candidates {
 }
 
 function shortened(candidates: Candidates, until: number, resultTokens: number): Candidates {
-  const known = candidates.mark?.shortened ?? [];
+  const { shortened: known = [], head } = candidates.mark ?? {};
   const more = candidates.messages
     .slice(0, until)
-    .filter((message) => isLong(message, resultTokens) && !known.includes(message.id))
+    .filter((message) => isLong(message, { resultTokens, head }) && !known.includes(message.id))
     .map(({ id }) => id);
   return more.length === 0 ? candidates : marked(candidates, { shortened: [...known, ...more] });
 }
 
-function isLong(message: Message, resultTokens: number): boolean {
-  return message.role === "tool" && tokensOf(message) > resultTokens && tokensOf(short(message)) < tokensOf(message);
+function isLong(message: Message, { resultTokens, head }: { resultTokens: number; head: number | undefined }): boolean {
+  return (
+    message.role === "tool" && tokensOf(message) > resultTokens && tokensOf(short(message, head)) < tokensOf(message)
+  );
 }
 
 /** The same with another mark, which always says how things are. */

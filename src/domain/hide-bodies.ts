@@ -56,6 +56,7 @@ export const hideMark = by<HistoryMark>({
   from: "shown",
   before: "shown",
   shortened: "shown",
+  head: "shown",
   pinnedFor: "shown",
   summary: (summary) => hide(summary, { id: "shown", text: "hidden", of: "shown", previous: "shown" }),
   ratio: "shown",

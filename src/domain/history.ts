@@ -138,6 +138,8 @@ export interface HistoryMark {
   readonly before: number;
   /** Messages whose results are sent shortened. */
   readonly shortened: readonly MessageId[];
+  /** How many characters of those are sent, where that is fewer than usual. */
+  readonly head?: number;
   /** The run whose input is sent although it lies before `from`. */
   readonly pinnedFor?: RunId;
   readonly summary?: Summary;

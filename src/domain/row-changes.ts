@@ -77,7 +77,7 @@ function slotsIn(entries: readonly EntryBody[]): readonly StateSlot[] {
   const slots = new Map<string, StateSlot>();
   for (const entry of entries) {
     if (entry.type === "state-changed" && entry.scope === "thread") slots.set(entry.key, slotIn(entry));
-    if (entry.type === "context-projected") slots.set(markKey, markSlot(entry));
+    if (entry.type === "context-projected" && !entry.own) slots.set(markKey, markSlot(entry));
   }
   return [...slots.values()];
 }

@@ -4,6 +4,7 @@ import type { RemoteTask } from "./backend/result.ts";
 import type { RemoteWait } from "./backend/ruling.ts";
 import type { PolicyRef } from "./command.ts";
 import type { ChildIntent, EffectIntended, RunCreated, Settled, Verdict } from "./entry.ts";
+import type { HistoryMark } from "./history.ts";
 import type { CallId, EffectId, MessageId, TicketId } from "./ids.ts";
 import type { JsonValue } from "./json.ts";
 import type { Ledger } from "./ledger.ts";
@@ -15,7 +16,7 @@ import type { Slots } from "./state-slots.ts";
 import type { ChildEnded, Decision, TicketRecord } from "./ticket.ts";
 
 /** Changes whenever the shape or meaning below changes: older snapshots are then folded anew. */
-export const foldVersion = 11;
+export const foldVersion = 12;
 
 export interface RunState {
   /** run-created without its message bodies. */
@@ -44,6 +45,8 @@ export interface RunState {
   readonly lastOutput?: number;
   readonly stepsEnded: number;
   readonly usage: RunUsage;
+  /** Where this run's calls begin, where that is not where the thread's do. */
+  readonly ownMark?: HistoryMark;
   /** Summaries begun so far, and the newest. */
   readonly compaction?: CompactionState;
   /** Only of a run with a budget of tokens or money. */

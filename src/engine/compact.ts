@@ -12,6 +12,7 @@
 import type { EffectIntended, Settled } from "../domain/entry.ts";
 import {
   beginAt,
+  borderBefore,
   type Candidates,
   decisionsOn,
   estimated,
@@ -25,6 +26,8 @@ import type { CompactSpec, Summary } from "../domain/history.ts";
 import { compactionId, type MessageId } from "../domain/ids.ts";
 import { sumOf, tokensIn } from "../domain/measure.ts";
 import type { Part } from "../domain/message.ts";
+import { overridesOf } from "../domain/step-overrides.ts";
+import { roomFor } from "./calibration.ts";
 import { act, type Draft, emit } from "./draft.ts";
 import { holdFor, isOutcome, reserve } from "./reserve.ts";
 import type { ModelOutcome } from "./work.ts";
@@ -50,7 +53,7 @@ interface Wanted {
 function begin(draft: Draft, wanted: Wanted): void {
   const { compaction, appended, created, step } = draft.state;
   if (appended < (compaction?.notBefore ?? 0) || !isDue(wanted)) return;
-  const border = borderOf(wanted);
+  const border = borderOf(wanted, roomFor(draft.at.summariser) - wanted.spec.summaryTokens);
   const upTo = wanted.candidates.messages[border - 1]?.id;
   if (upTo === undefined || !mayPay(wanted, border)) return;
   const { run } = created.identity;
@@ -84,15 +87,23 @@ function wouldStop(draft: Draft, intent: EffectIntended): boolean {
   return isOutcome(reserve(trial));
 }
 
-function isDue({ spec, candidates, room }: Wanted): boolean {
-  const isMany = candidates.messages.length >= room.messages * spec.at;
-  return isMany || estimated(candidates, room) >= room.tokens * spec.at;
+function isDue(wanted: Wanted): boolean {
+  const { spec, candidates, room } = wanted;
+  return isMany(wanted) || estimated(candidates, room) >= room.tokens * spec.at;
 }
 
-/** C2: recentFrom and presentFrom answer borders. */
-function borderOf({ spec, candidates, room }: Wanted): number {
+function isMany({ spec, candidates, room }: Wanted): boolean {
+  return candidates.messages.length >= room.messages * spec.at;
+}
+
+/** C2: recentFrom and presentFrom answer borders. No more than the summariser can read: the rest waits for the next one. */
+function borderOf(wanted: Wanted, most: number): number {
+  const { spec, candidates, room } = wanted;
   const { messages } = candidates;
-  return spec.mode === "safe-frontier" ? presentFrom(messages) : recentFrom(messages, room.history.recent);
+  let border = spec.mode === "safe-frontier" ? presentFrom(messages) : recentFrom(messages, room.history.recent);
+  while (border > 0 && sentTokens(wanted, border) > most)
+    border = borderBefore(messages, border);
+  return border;
 }
 
 function sectionTokens({ candidates }: Wanted, border: number): number {
@@ -105,10 +116,10 @@ function sentTokens(wanted: Wanted, border: number): number {
   return Math.ceil((sectionTokens(wanted, border) + tokensIn(spec.instructions.length)) * Math.max(1, room.ratio));
 }
 
-/** C1, by the estimate. */
+/** C1, by the estimate. Where there are too many messages, however short, a summary is what keeps them from being lost. */
 function mayPay(wanted: Wanted, border: number): boolean {
   const section = sectionTokens(wanted, border);
-  return section - wanted.spec.summaryTokens >= section * wanted.spec.saves;
+  return isMany(wanted) || section - wanted.spec.summaryTokens >= section * wanted.spec.saves;
 }
 
 /** D6: of a claim that is gone. */
@@ -125,6 +136,11 @@ export function giveUpCompaction(draft: Draft): void {
   if (!effect?.open) return;
   const result: Settled = { kind: effect.open.epoch === draft.at.epoch ? "aborted" : "lost" };
   emit(draft, { type: "effect-settled", effect: effect.id, attempt: effect.open.attempt, result });
+}
+
+/** Made for another model than the agent's, it is this run's own, and so is every one after it. */
+export function ownMark({ state }: Draft): { readonly own?: true } {
+  return state.ownMark !== undefined || overridesOf(state)?.model !== undefined ? { own: true } : {};
 }
 
 type Outcome = ModelOutcome;
@@ -162,6 +178,7 @@ export function takeCompaction(draft: Draft, outcome: Outcome, spending: Spendin
     decisions: decisionsOn(placed.before, placed.after, { ...room, gone: "summarised" }),
     tokens: estimated(placed.after, room),
     limit: room.tokens,
+    ...ownMark(draft),
   });
 }
 
@@ -178,7 +195,9 @@ function place(draft: Draft, { text, upTo, isWhole }: Told): { before: Candidate
   const border = before.messages.findIndex(({ id }) => id === upTo) + 1;
   const [first] = before.messages;
   if (border === 0 || !first) return `The summary came too late: message ${upTo} is not sent any more`;
-  const { saves = 0 } = draft.at.compacts ?? {};
+  const spec = draft.at.compacts;
+  const isLost = spec === undefined || isMany({ spec, candidates: before, room: draft.at.room(draft.state) });
+  const saves = isLost ? 0 : spec.saves;
   const previous = before.mark?.summary;
   const section = sumOf(before.messages.slice(0, border)) + tokensIn(previous?.text.length ?? 0);
   if (tokensIn(text.length) > section * (1 - saves)) return "The summary would save too little";

@@ -2,7 +2,7 @@
 import { fitContext } from "../domain/fit-context.ts";
 import type { Outcome } from "../domain/run.ts";
 import { describedFor } from "./called-model.ts";
-import { compact } from "./compact.ts";
+import { compact, ownMark } from "./compact.ts";
 import { act, type Draft } from "./draft.ts";
 
 /** "waiting": a summary has to come first. An outcome when it cannot be made to fit. */
@@ -14,7 +14,7 @@ export function fitWindow(draft: Draft): Outcome | "waiting" | "ready" {
   if (fit.kind === "moved") {
     const { mark, decisions, tokens } = fit;
     const step = draft.state.step?.step ?? 0;
-    act(draft, { type: "context-projected", step, mark, decisions, tokens, limit: room.tokens });
+    act(draft, { type: "context-projected", step, mark, decisions, tokens, limit: room.tokens, ...ownMark(draft) });
   }
   return "ready";
 }

@@ -12,7 +12,7 @@ import { fitWindow } from "./fit-window.ts";
 import { intendHandoff } from "./hand-off.ts";
 import { intendTurn } from "./intend-turn.ts";
 import { pass } from "./moments.ts";
-import { isOutcome, longestWanted, reserve } from "./reserve.ts";
+import { fittingAnswer, isOutcome, longestWanted, reserve } from "./reserve.ts";
 import { appendResult } from "./take-fact.ts";
 
 /** How long to wait for a renewal when the lease is too near its end to begin anything. */
@@ -41,7 +41,7 @@ export function intendModel(draft: Draft, step: StepState): Outcome | undefined 
   };
   const overrides = recordedOverrides(draft);
   const asked = overrides ? { overrides } : {};
-  const maxOutputTokens = held?.outputTokens ?? longestWanted(draft);
+  const maxOutputTokens = fittingAnswer(draft, held?.outputTokens ?? longestWanted(draft));
   act(draft, { type: "effect-intended", ...attempt, ...(held ? { held } : {}), ...asked });
   draft.start.push({ ...attempt, beginBy: draft.at.beginBy, ...present({ maxOutputTokens }), ...asked });
   return undefined;

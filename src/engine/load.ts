@@ -48,7 +48,7 @@ export async function loadRest(
     input,
     isBegun,
     length: isBegun ? state.position + state.appended : deps.threadPosition,
-    mark: slotNamed(threadBase, markKey)?.value as unknown as HistoryMark | undefined,
+    mark: state.ownMark ?? (slotNamed(threadBase, markKey)?.value as unknown as HistoryMark | undefined),
     mayHaveMore: messages.length === limit,
   });
   for (const pending of state.inbox) transcript.take(await entryAt(key, pending.seq, store));

@@ -70,6 +70,15 @@ function spentText({ state }: Draft): string {
   return `Spent: ${words.join(", ")}; the next model call cannot be paid for`;
 }
 
+/** With what is sent, an answer may not be longer than the window: many providers refuse the call else. */
+export function fittingAnswer(draft: Draft, wanted: number | undefined): number | undefined {
+  const { contextWindow, maxOutputTokens } = describedFor(draft);
+  const longest = wanted ?? maxOutputTokens;
+  if (contextWindow === undefined || longest === undefined) return wanted;
+  const left = Math.max(1, contextWindow - estimateOf(draft));
+  return longest > left ? left : wanted;
+}
+
 /** What has come of a reply is sent along when it goes on. */
 function keptTokens({ state }: Draft): number {
   const kept = state.step?.model.kept ?? [];

@@ -53,7 +53,7 @@ function requestFor({ order, state }: Performance<CompactionOrder>, stage: Stage
   const end = messages.findIndex(({ id }) => id === order.upTo) + 1;
   const told = messages.slice(0, end).map(inWords);
   const before = mark?.summary ? [`Summary of what was before:\n${mark.summary.text}`] : [];
-  const text = [...before, ...told].join("\n\n");
+  const text = [...before, ...told].join("\n");
   return {
     agent: boundAgent.name,
     thread: state.created.identity.thread,
@@ -73,11 +73,13 @@ function requestFor({ order, state }: Performance<CompactionOrder>, stage: Stage
   };
 }
 
+/** As JSON: nobody can write what looks like somebody else's turn. */
 function inWords({ role, parts }: Message): string {
-  return `[${role}]\n${parts
+  const text = parts
     .map(words)
-    .filter((text) => text !== "")
-    .join("\n")}`;
+    .filter((each) => each !== "")
+    .join("\n");
+  return JSON.stringify({ role, text });
 }
 
 /** Enough of a result to know what came of the call. */

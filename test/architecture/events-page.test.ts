@@ -36,7 +36,7 @@ const events: { readonly [Type in EventType]: Names<FieldsOf<EventBody, Type, "t
   "run-ended": { identity: 1, outcome: 1, answer: 1, unsaid: 1, successor: 1, unread: 1, descendants: 1 },
   "step-started": { step: 1 },
   "step-ended": { step: 1 },
-  "context-projected": { step: 1, mark: 1, decisions: 1, tokens: 1, limit: 1 },
+  "context-projected": { step: 1, mark: 1, decisions: 1, tokens: 1, limit: 1, own: 1 },
   "effect-intended": { effect: 1, kind: 1, call: 1, attempt: 1, remote: 1, overrides: 1, child: 1 },
   "effect-settled": { effect: 1, attempt: 1, result: 1 },
   "call-gated": { call: 1, verdict: 1 },

@@ -38,7 +38,7 @@ test("history.resultTokens: longer results are shortened once they are old, with
   expect(first?.mark).toMatchObject({ before: 0, shortened: [expect.stringContaining("1.0.result")] });
   const result = model.last()?.messages.find(({ id }) => id === first?.mark.shortened[0]);
   expect(JSON.stringify(result)).toMatch(/Shortened: \d+ more characters; the whole is the result of call .*1\.0/);
-  const { projected: none } = await play({ pages: 30, words, history: { resultTokens: 4_000, recent: 4 } });
+  const { projected: none } = await play({ pages: 30, history: { resultTokens: 4_000, recent: 4 } });
   expect(none.flatMap(({ mark }) => mark.shortened)).toEqual([]);
 });
 
