@@ -101,8 +101,7 @@ function borderOf(wanted: Wanted, most: number): number {
   const { spec, candidates, room } = wanted;
   const { messages } = candidates;
   let border = spec.mode === "safe-frontier" ? presentFrom(messages) : recentFrom(messages, room.history.recent);
-  while (border > 0 && sentTokens(wanted, border) > most)
-    border = borderBefore(messages, border);
+  while (border > 0 && sentTokens(wanted, border) > most) border = borderBefore(messages, border);
   return border;
 }
 
