@@ -50,7 +50,7 @@ async function readStory(store: Store, row: RunRow): Promise<RunStory> {
   return {
     key: await keyOf(created, store),
     outcome: ended ? outcomeText(ended.outcome) : "open",
-    transcript: messages.map(lineOf),
+    transcript: messages.map((message) => lineOf(message).replaceAll(`${run}.`, "this run.")),
     row,
     entries,
     messages,

@@ -1,4 +1,5 @@
 /** The table of outcomes: data, reviewed by eye; the matrix holds every play against it. */
+import { besideRows } from "./background-expected.ts";
 import { decidedRows } from "./decided-expected.ts";
 import { delegationRows } from "./delegation-expected.ts";
 import { endedRows } from "./ended-expected.ts";
@@ -28,4 +29,5 @@ export const table: ExpectedRows = {
   ...outputRows,
   ...summarisedRows,
   ...delegationRows,
+  ...besideRows,
 };
