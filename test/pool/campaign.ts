@@ -6,7 +6,7 @@ import type { Model, ModelPart } from "../../src/ports/provider.ts";
 import type { pool as realPool } from "../../src/providers/pool/pool.ts";
 import { rank } from "../../src/providers/pool/rank.ts";
 import { createRandom, type Random } from "../../src/testing/sim/random.ts";
-import { type CallEvent, type RefCall, ReferencePool, type Settings } from "./reference.ts";
+import { type CallEvent, type RefCall, ReferencePool, type Settings, type Try } from "./reference.ts";
 
 export type MakePool = typeof realPool;
 
@@ -88,7 +88,9 @@ class Sequence {
   #do(): void {
     const live = this.#calls.filter((call) => call.ref.outcome === undefined);
     const dice = this.#random.next();
-    if (live.length === 0 || dice < 0.25) this.#start(`t${this.#random.int(6)}`);
+    const again = this.#calls.filter((call) => this.#mayTryAgain(call));
+    if (again.length > 0 && dice < 0.15) this.#again(this.#random.pick(again));
+    else if (live.length === 0 || dice < 0.28) this.#start(this.#anew(`t${this.#random.int(6)}`));
     else if (dice < 0.72) this.#happen(this.#random.pick(live), this.#event());
     else if (dice < 0.8) this.#abort(this.#random.pick(live), this.#random.chance(0.5));
     else if (dice < 0.84) this.#leave(this.#random.pick(live));
@@ -98,7 +100,10 @@ class Sequence {
   #event(): CallEvent {
     const dice = this.#random.next();
     if (dice < 0.06) return { kind: "ping" };
-    if (dice < 0.2) return { kind: "part" };
+    if (dice < 0.12) return { kind: "part" };
+    if (dice < 0.15) return { kind: "blank" };
+    if (dice < 0.18) return { kind: "thought" };
+    if (dice < 0.33) return { kind: "answer" };
     if (dice < 0.4) return { kind: "finish" };
     if (dice < 0.45) return { kind: "finish-error" };
     if (dice < 0.5) return { kind: "end" };
@@ -110,11 +115,25 @@ class Sequence {
     return { kind: "fail", code: this.#random.pick(["model-overloaded", "model-timeout"]), isBadDay: true };
   }
 
-  #start(thread: string): LiveCall {
-    const order = rank(this.#seats, thread).map(({ key }) => key);
-    this.#log.push(`start ${this.#calls.length} on ${thread} (${order.join(", ")})`);
+  #anew(thread: string): Try {
+    return { thread, step: this.#random.int(2), attempt: 1, goesOn: false };
+  }
+
+  /** The last attempt of its step, and it is over. */
+  #mayTryAgain({ ref }: LiveCall): boolean {
+    const isSame = ({ at }: RefCall): boolean => at.thread === ref.at.thread && at.step === ref.at.step;
+    return ref.outcome !== undefined && this.#calls.findLast((call) => isSame(call.ref))?.ref === ref;
+  }
+
+  #again({ ref: { at } }: LiveCall): void {
+    this.#start({ ...at, attempt: at.attempt + 1, goesOn: this.#random.chance(0.3) });
+  }
+
+  #start(at: Try): LiveCall {
+    const order = rank(this.#seats, at.thread).map(({ key }) => key);
+    this.#log.push(`start ${this.#calls.length} ${JSON.stringify(at)} (${order.join(", ")})`);
     const call: LiveCall = {
-      ref: this.#reference.start(order),
+      ref: this.#reference.start(order, at),
       controller: new AbortController(),
       told: 0,
       leaves: false,
@@ -123,19 +142,21 @@ class Sequence {
       invocation: undefined,
     };
     this.#calls.push(call);
-    void this.#read(call, { thread, index: this.#calls.length - 1 });
+    void this.#read(call, this.#calls.length - 1);
     return call;
   }
 
-  async #read(call: LiveCall, { thread, index }: { thread: string; index: number }): Promise<void> {
+  async #read(call: LiveCall, index: number): Promise<void> {
+    const { thread, step, attempt, goesOn } = call.ref.at;
     const request = {
       agent: "a",
       thread: thread as ThreadId,
-      step: index,
-      attempt: 1,
-      instructions: "",
+      step,
+      attempt,
+      instructions: String(index), // so that the member knows which call it is
       messages: [],
       tools: [],
+      ...(goesOn ? { continues: "Half" } : {}),
     };
     let hasFinish = false;
     try {
@@ -189,7 +210,7 @@ class Sequence {
     const random = this.#random;
     return {
       description: { provider: "vendor", model: key.slice("vendor/".length) },
-      async *call({ step }, signal) {
+      async *call({ instructions }, signal) {
         const queue: CallEvent[] = [];
         let wake: () => void = () => undefined;
         const isDeaf = random.chance(0.3);
@@ -197,15 +218,14 @@ class Sequence {
           queue.push(event);
           wake();
         };
-        (calls[step] as LiveCall).invocation = { member: key, isDeaf, push };
+        (calls[Number(instructions)] as LiveCall).invocation = { member: key, isDeaf, push };
         if (!isDeaf) signal.addEventListener("abort", () => wake());
         for (;;) {
           const event = queue.shift();
           if (event) {
-            const part = partOf(event);
-            if (!part) return;
-            yield part;
-            if (part.type === "finish") return;
+            const parts = partsOf(event);
+            yield* parts;
+            if (parts.length === 0 || parts.at(-1)?.type === "finish") return;
             continue;
           }
           await new Promise<void>((resolve) => {
@@ -242,10 +262,10 @@ class Sequence {
     this.#reference.now += 600_000 + this.#settings.probeMs;
     for (const { key, weight } of this.#seats) {
       if (weight === 0) continue;
-      const call = this.#start(this.#threadAt(key));
+      const call = this.#start(this.#anew(this.#threadAt(key)));
       await turn();
       if (call.invocation?.member !== key) throw new Difference(`${key} works again and is not asked`);
-      this.#happen(call, { kind: "finish" });
+      this.#happen(call, { kind: "answer" });
       await turn();
       this.#compare();
       const { state } = this.#pool.health()[this.#seats.findIndex((seat) => seat.key === key)] ?? {};
@@ -259,18 +279,25 @@ function seenOf(call: LiveCall): unknown {
   return { asked: outcome === undefined ? call.invocation?.member : undefined, told, outcome, retryAfterMs };
 }
 
-function partOf(event: CallEvent): ModelPart | undefined {
+function partsOf(event: CallEvent): readonly ModelPart[] {
+  const usage = { inputTokens: 1, outputTokens: 1 };
   switch (event.kind) {
     case "ping":
-      return { type: "ping" };
+      return [{ type: "ping" }];
     case "part":
-      return { type: "text-delta", text: "x" };
+      return [{ type: "text-delta", text: "x" }];
+    case "blank":
+      return [{ type: "text-delta", text: " \n" }];
+    case "thought":
+      return [{ type: "reasoning-delta", text: "Hm" }];
+    case "answer":
+      return [...partsOf({ kind: "part" }), ...partsOf({ kind: "finish" })];
     case "finish":
-      return { type: "finish", reason: "stop", usage: { inputTokens: 1, outputTokens: 1 } };
+      return [{ type: "finish", reason: "stop", usage }];
     case "finish-error":
-      return { type: "finish", reason: "error", usage: { inputTokens: 1, outputTokens: 1 } };
+      return [{ type: "finish", reason: "error", usage }];
     case "end":
-      return undefined;
+      return [];
     default: {
       const details = event.afterMs === undefined ? {} : { details: { retryAfterMs: event.afterMs } };
       throw new HoldfastError(event.code as ErrorCode, "a bad day", details);

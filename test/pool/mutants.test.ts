@@ -12,7 +12,7 @@ afterAll(() => rmSync(copies, { recursive: true, force: true }));
 
 interface Mutant {
   readonly name: string;
-  readonly file: "breaker.ts" | "pool.ts";
+  readonly file: "breaker.ts" | "pool.ts" | "steps.ts";
   readonly from: string;
   readonly to: string;
 }
@@ -97,14 +97,53 @@ const mutants: readonly Mutant[] = [
   {
     name: "P5 a reader that goes keeps its permit",
     file: "pool.ts",
-    from: "    permit.dropped();\n    signal",
-    to: "    signal",
+    from: "    permit.dropped();\n    if (!isWhole",
+    to: "    if (!isWhole",
   },
   {
     name: "P5 a timeout is forgiven",
     file: "pool.ts",
-    from: "isTimeout(signal) ? permit.failed()",
-    to: "isTimeout(signal) ? permit.dropped()",
+    from: "    permit.failed();\n    failsStep();",
+    to: "failsStep();",
+  },
+  {
+    name: "P6 a timeout is not known to the next attempt",
+    file: "pool.ts",
+    from: "    permit.failed();\n    failsStep();",
+    to: "permit.failed();",
+  },
+  {
+    name: "P6 a failure is not known to the next attempt",
+    file: "pool.ts",
+    from: "if (!isWhole && !signal.aborted) failsStep();",
+    to: "",
+  },
+  { name: "P6 a cancel is a failure", file: "pool.ts", from: "if (!isWhole && !signal.aborted)", to: "if (!isWhole)" },
+  { name: "P6 an empty answer is forgiven", file: "pool.ts", from: " && !isEmpty;", to: ";" },
+  {
+    name: "P6 what goes on with nothing to add is empty",
+    file: "pool.ts",
+    from: "request.continues === undefined;",
+    to: "true;",
+  },
+  { name: "S1 the same member is asked first again", file: "steps.ts", from: "rank(a) - rank(b)", to: "0" },
+  {
+    name: "S1 only the last failure is known",
+    file: "steps.ts",
+    from: "...before.filter((each) => each !== key), ",
+    to: "",
+  },
+  {
+    name: "S2 a first attempt does not forget",
+    file: "steps.ts",
+    from: "if (request.attempt <= 1) known.delete(stepOf(request));",
+    to: "",
+  },
+  {
+    name: "S2 an answer does not forget",
+    file: "pool.ts",
+    from: "if (isWhole) steps.answered(request);",
+    to: "",
   },
   {
     name: "a stream without a finish is forgiven",
@@ -112,7 +151,7 @@ const mutants: readonly Mutant[] = [
     from: "permit.failed(); // without",
     to: "// without",
   },
-  { name: "an end by error is forgiven", file: "pool.ts", from: 'reason === "error"', to: 'reason === "length"' },
+  { name: "an end by error is forgiven", file: "pool.ts", from: 'reason !== "error"', to: 'reason !== "length"' },
   {
     name: "another member is named",
     file: "pool.ts",

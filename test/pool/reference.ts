@@ -27,14 +27,25 @@ export interface RefMember {
 }
 
 export type CallEvent =
-  | { readonly kind: "ping" | "part" | "finish" | "finish-error" | "end" }
+  /** "answer" is a part and the finish after it; a finish with nothing before it, or only blanks or thoughts, is empty. */
+  | { readonly kind: "ping" | "part" | "blank" | "thought" | "answer" | "finish" | "finish-error" | "end" }
   | { readonly kind: "fail"; readonly code: string; readonly isBadDay: boolean; readonly afterMs?: number };
 
+/** Which step of whose conversation, and the how manieth attempt at it. */
+export interface Try {
+  readonly thread: string;
+  readonly step: number;
+  readonly attempt: number;
+  readonly goesOn: boolean;
+}
+
 export interface RefCall {
+  readonly at: Try;
   readonly order: readonly RefMember[];
-  at: number;
+  place: number;
   token: Token | undefined;
   told: number;
+  said: boolean;
   firstFailure: string | undefined;
   /** The code, or done, cut, left, aborted. */
   outcome: string | undefined;
@@ -45,6 +56,9 @@ export interface RefCall {
 export class ReferencePool {
   now = 0;
   readonly members: readonly RefMember[];
+  /** By thread and step: when each member failed it last, as a count of failures. */
+  readonly #failedAt = new Map<string, Map<string, number>>();
+  #failures = 0;
   readonly #settings: Settings;
 
   constructor(keys: readonly string[], settings: Settings) {
@@ -52,12 +66,20 @@ export class ReferencePool {
     this.members = keys.map((key) => ({ key, state: { is: "closed", bad: 0 }, counting: new Set() }));
   }
 
-  start(order: readonly string[]): RefCall {
+  start(order: readonly string[], at: Try): RefCall {
+    if (at.attempt === 1) this.#failedAt.delete(stepOf(at));
+    const failed = this.#failedAt.get(stepOf(at)) ?? new Map<string, number>();
+    const again = order.filter((key) => failed.has(key));
+    again.sort((a, b) => Number(failed.get(a)) - Number(failed.get(b)));
     const call: RefCall = {
-      order: order.map((key) => this.members.find((each) => each.key === key) as RefMember),
-      at: -1,
+      at,
+      order: [...order.filter((key) => !failed.has(key)), ...again].map(
+        (key) => this.members.find((each) => each.key === key) as RefMember,
+      ),
+      place: -1,
       token: undefined,
       told: 0,
+      said: false,
       firstFailure: undefined,
       outcome: undefined,
       retryAfterMs: undefined,
@@ -68,33 +90,44 @@ export class ReferencePool {
   }
 
   asked(call: RefCall): string | undefined {
-    return call.outcome === undefined ? call.order[call.at]?.key : undefined;
+    return call.outcome === undefined ? call.order[call.place]?.key : undefined;
   }
 
   happens(call: RefCall, event: CallEvent): void {
-    const member = call.order[call.at] as RefMember;
+    const member = call.order[call.place] as RefMember;
     switch (event.kind) {
       case "ping":
         if (call.leaves) this.#leave(call, member);
         return;
       case "part":
+      case "blank":
+      case "thought":
         call.told += 1;
+        call.said ||= event.kind === "part";
         this.#answers(member, call.token);
         if (call.leaves) this.#leave(call, member);
         return;
+      case "answer":
+        this.happens(call, { kind: "part" });
+        if (call.outcome === undefined) this.happens(call, { kind: "finish" });
+        return;
       case "finish":
+        if (!call.said && !call.at.goesOn) return this.happens(call, { kind: "finish-error" });
         call.told += 1;
         if (this.#ends(member, call.token)) this.#close(member, 0);
+        this.#failedAt.delete(stepOf(call.at));
         call.outcome = call.leaves ? "left" : "done";
         return;
       case "finish-error":
         call.told += 1;
         this.#answers(member, call.token);
         this.#fails(member, call.token, 0);
+        this.#failsStep(call, member);
         call.outcome = call.leaves ? "left" : "done";
         return;
       case "end":
         this.#fails(member, call.token, 0);
+        this.#failsStep(call, member);
         call.outcome = "cut";
         return;
       default:
@@ -103,9 +136,11 @@ export class ReferencePool {
   }
 
   abort(call: RefCall, isTimeout: boolean): void {
-    const member = call.order[call.at] as RefMember;
-    if (isTimeout) this.#fails(member, call.token, 0);
-    else this.#leave(call, member);
+    const member = call.order[call.place] as RefMember;
+    if (isTimeout) {
+      this.#fails(member, call.token, 0);
+      this.#failsStep(call, member);
+    } else this.#givesUp(call, member);
     call.outcome = "aborted";
   }
 
@@ -125,14 +160,15 @@ export class ReferencePool {
       return;
     }
     this.#fails(member, call.token, event.afterMs ?? 0);
+    this.#failsStep(call, member);
     call.firstFailure ??= event.code;
     if (call.told > 0) call.outcome = event.code;
     else this.#askNext(call);
   }
 
   #askNext(call: RefCall): void {
-    for (call.at += 1; call.at < call.order.length; call.at += 1) {
-      call.token = this.#take(call.order[call.at] as RefMember);
+    for (call.place += 1; call.place < call.order.length; call.place += 1) {
+      call.token = this.#take(call.order[call.place] as RefMember);
       if (call.token) return;
     }
     call.outcome = call.firstFailure ?? "model-overloaded";
@@ -186,8 +222,24 @@ export class ReferencePool {
     member.state = { is: "resting", until: this.now + restMs };
   }
 
+  /** Whatever it was for, the step has no answer from this member. */
   #leave(call: RefCall, member: RefMember): void {
-    if (this.#ends(member, call.token) && member.state.is === "trial") member.state = { is: "trial", probe: undefined };
+    this.#givesUp(call, member);
+    this.#failsStep(call, member);
     call.outcome = "left";
   }
+
+  #givesUp(call: RefCall, member: RefMember): void {
+    if (this.#ends(member, call.token) && member.state.is === "trial") member.state = { is: "trial", probe: undefined };
+  }
+
+  #failsStep({ at }: RefCall, { key }: RefMember): void {
+    const step = this.#failedAt.get(stepOf(at)) ?? new Map<string, number>();
+    this.#failures += 1;
+    this.#failedAt.set(stepOf(at), step.set(key, this.#failures));
+  }
+}
+
+function stepOf({ thread, step }: Try): string {
+  return `${thread}/${step}`;
 }

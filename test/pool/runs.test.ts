@@ -1,6 +1,7 @@
 /** Pools inside runs: what the journal says, and what the engine's own retry makes of a bad day. */
 import { expect, test } from "vitest";
 import type { Entry } from "../../src/domain/entry.ts";
+import { HoldfastError } from "../../src/domain/errors.ts";
 import type { ThreadId } from "../../src/domain/ids.ts";
 import type { Model } from "../../src/ports/provider.ts";
 import type { PoolOptions } from "../../src/providers/pool/options.ts";
@@ -83,6 +84,80 @@ test("a member that hangs until the engine's timeout has failed; the retry goes 
     { attempt: 1, kind: "failed", error: { code: "model-timeout" } },
     { attempt: 2, kind: "done", answeredBy: { model: "up" } },
   ]);
+});
+
+/** P6, with the breaker as it is unless said: it does not open within a step. */
+const badHomes: Readonly<Record<string, readonly [Model["call"], string]>> = {
+  hangs: [
+    async function* () {
+      await new Promise(() => undefined);
+    },
+    "model-timeout",
+  ],
+  "hangs in the middle": [
+    async function* () {
+      yield { type: "text-delta", text: "Here" };
+      await new Promise(() => undefined);
+    },
+    "model-timeout",
+  ],
+  "ends its stream before its answer is whole": [
+    async function* () {
+      yield { type: "text-delta", text: "Here" };
+    },
+    "model-interrupted",
+  ],
+  "loses its connection in the middle": [
+    async function* () {
+      yield { type: "text-delta", text: "Here" };
+      throw new HoldfastError("model-interrupted", "cut");
+    },
+    "model-interrupted",
+  ],
+  "answers with nothing": [
+    async function* () {
+      yield { type: "reasoning-delta", text: "Hm." };
+      yield { type: "text-delta", text: " " };
+      yield { type: "finish", reason: "stop", usage: { inputTokens: 1, outputTokens: 1 } };
+    },
+    "model-empty",
+  ],
+};
+
+test.each(Object.entries(badHomes))(
+  "P6 a home that %s: the second attempt of the step asks another member, which answers",
+  async (_what, [call, code]) => {
+    const home: Model = { description: { provider: "scripted", model: "home" }, call };
+    const up = modelNamed("up", ({ continues }) => (continues === undefined ? "Here I am." : " I am."));
+    await using story = await storyOf([home, { model: up, failoverOnly: true }]);
+    const run = await story.userSays("hi");
+    await story.pass("301s");
+    await story.expectReply(run, "Here I am.");
+    expect(settledIn(await story.journal(run))).toMatchObject([
+      { attempt: 1, kind: "failed", error: { code } },
+      { attempt: 2, kind: "done", answeredBy: { model: "up" } },
+    ]);
+  },
+);
+
+test("P6 answers with nothing in them open the breaker; the next step asks its home first until then", async () => {
+  let asked = 0;
+  const home: Model = {
+    description: { provider: "scripted", model: "home" },
+    async *call() {
+      asked += 1;
+      yield { type: "finish", reason: "stop", usage: { inputTokens: 1, outputTokens: 0 } };
+    },
+  };
+  const members = pool([home, { model: modelNamed("up", "Here."), failoverOnly: true }], { breaker: { failures: 3 } });
+  await using story = await given(anAgentWith(), { model: members, saw: [] });
+  for (const state of ["closed", "closed", "open", "open"]) {
+    const run = await story.userSays("hi", { thread: "t" as ThreadId });
+    await story.pass("2s");
+    await story.expectReply(run, "Here.");
+    expect(members.health()[0]?.state).toBe(state);
+  }
+  expect(asked).toBe(3);
 });
 
 test("a cancelled call says nothing about the member", async () => {

@@ -3,11 +3,13 @@
  * before anything was streamed.
  *
  * P1 A call is passed on only while nothing of an answer was told. After that it fails, and the engine's retry, which
- *    goes on from there, may land on another member.
+ *    goes on from there, asks another member first.
  * P2 Whoever may be asked is asked: a call is refused only when no member gives a permit, and the refusal says when one will.
  * P3 A member that works again is used again: its threads ask it first as soon as its rest is over.
  * P4 What is no bad day (a wrong key, a bad request) goes to the caller at once: another member would hide it.
  * P5 Every permit is given back, whatever becomes of the call: answered, failed, aborted, or forgotten by its reader.
+ * P6 What the engine makes another attempt for has failed here too: silence until its timeout, a stream that is cut, an
+ *    answer with nothing in it. It counts against the member, and the next attempt of that step asks another one first.
  */
 import { HoldfastError } from "../../domain/errors.ts";
 import type { PricedAnswerer } from "../../domain/model.ts";
@@ -17,6 +19,8 @@ import { type Breaker, type BreakerView, createBreaker, type Permit } from "./br
 import { describePool } from "./describe.ts";
 import { type PoolMember, type PoolOptions, readPool } from "./options.ts";
 import { rank } from "./rank.ts";
+import { saysNothing } from "./says-nothing.ts";
+import { createSteps, type Steps } from "./steps.ts";
 
 export interface MemberHealth extends BreakerView {
   readonly provider: string;
@@ -43,17 +47,18 @@ export function pool(members: readonly (Model | PoolMember)[], options: PoolOpti
   const { places, breaker, clock } = readPool(members, options);
   const now = (): number => clock.monotonic();
   const seats: readonly Seat[] = places.map((place) => ({ ...place, breaker: createBreaker(breaker, now) }));
+  const steps = createSteps();
   return {
     description: describePool(seats.map(({ model }) => model.description)),
     health: () => seats.map(({ model, breaker }) => ({ ...namesOf(model), ...breaker.look() })),
     problemsWith: (asked) => [...new Set(seats.flatMap(({ model }) => model.problemsWith?.(asked) ?? []))],
     async *call(request, signal) {
       const failures: Failure[] = [];
-      for (const seat of rank(seats, request.thread)) {
+      for (const seat of steps.order(rank(seats, request.thread), request)) {
         signal.throwIfAborted();
         const permit = seat.breaker.admit();
         if (!permit) continue;
-        const error = yield* ask(seat, permit, { request, signal });
+        const error = yield* ask(seat, permit, { request, signal, steps });
         if (!error) return;
         failures.push({ seat, error });
       }
@@ -65,6 +70,7 @@ export function pool(members: readonly (Model | PoolMember)[], options: PoolOpti
 interface Asked {
   readonly request: ModelRequest;
   readonly signal: AbortSignal;
+  readonly steps: Steps;
 }
 
 interface Failure {
@@ -74,16 +80,28 @@ interface Failure {
 
 /** The member's answer as it comes; returns the error with which another member may be asked. */
 async function* ask(seat: Seat, permit: Permit, asked: Asked): AsyncGenerator<ModelPart, HoldfastError | undefined> {
-  const { request, signal } = asked;
+  const { request, signal, steps } = asked;
+  const failsStep = (): void => steps.failed(request, seat.key);
   // P5: a reader that has gone, or a member that is deaf, would never let this function go on.
-  const aborted = (): void => (isTimeout(signal) ? permit.failed() : permit.dropped());
+  const aborted = (): void => {
+    if (!isTimeout(signal)) return permit.dropped();
+    permit.failed();
+    failsStep();
+  };
   signal.addEventListener("abort", aborted, { once: true });
   let isTold = false;
+  let isWhole = false;
+  let isEmpty = request.continues === undefined; // what goes on may have nothing to add
   try {
     for await (const part of seat.model.call(request, signal)) {
       isTold ||= part?.type !== "ping";
       if (isTold) permit.answers();
-      yield part?.type === "finish" ? finished(part, seat, permit) : part;
+      isEmpty &&= saysNothing(part);
+      if (part?.type === "finish") {
+        isWhole = part.reason !== "error" && !isEmpty;
+        if (isWhole) steps.answered(request);
+        yield finished(part, seat, isWhole ? permit.done : permit.failed);
+      } else yield part;
     }
     permit.failed(); // without a finish; after one nothing is heard any more
     return undefined;
@@ -95,15 +113,15 @@ async function* ask(seat: Seat, permit: Permit, asked: Asked): AsyncGenerator<Mo
     return error;
   } finally {
     permit.dropped();
+    if (!isWhole && !signal.aborted) failsStep(); // P6; also when its reader has gone: what it read broke its protocol
     signal.removeEventListener("abort", aborted);
   }
 }
 
 type Finish = Extract<ModelPart, { type: "finish" }>;
 
-function finished(part: Finish, { model }: Seat, permit: Permit): Finish {
-  if (part.reason === "error") permit.failed();
-  else permit.done();
+function finished(part: Finish, { model }: Seat, settle: () => void): Finish {
+  settle();
   return { answeredBy: whoIs(model), ...part };
 }
 
