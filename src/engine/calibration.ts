@@ -55,7 +55,7 @@ const [leastRatio, mostRatio] = [0.5, 4];
 const learned = new WeakMap<object, number>();
 
 export function openCalibration({ agent, transcript, window, otherModel }: Seed): Calibration {
-  let ratio = learned.get(agent.model) ?? transcript.candidates([]).mark?.ratio ?? 1;
+  let ratio = learned.get(agent.model) ?? bounded(transcript.candidates([]).mark?.ratio ?? 1); // another agent may have made it
   let sent: Sent | undefined;
   let seen = agent.written === undefined ? unseenInstructions : 0;
   const { history, written = "" } = agent;
