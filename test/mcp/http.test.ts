@@ -16,8 +16,9 @@ const events = { "content-type": "text/event-stream" };
 async function wrongServer(
   wrong: Wrong,
   session?: string,
-): Promise<{ server: McpServer; url: string; calls: () => number; seen: readonly string[] }> {
+): Promise<{ server: McpServer; url: string; calls: () => number; sessions: () => number; seen: readonly string[] }> {
   let calls = 0;
+  let sessions = 0;
   const seen: string[] = [];
   const http = createServer(async (request, response) => {
     seen.push(String(request.headers.authorization));
@@ -27,6 +28,7 @@ async function wrongServer(
       response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
     };
     if (method === "initialize") {
+      sessions += 1;
       const serverInfo = { name: "wrong", version: "1" };
       answer({ protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo });
     } else if (method === "tools/list") answer({ tools: [echo] });
@@ -46,7 +48,7 @@ async function wrongServer(
     http.closeAllConnections();
     http.close();
   });
-  return { server, url, calls: () => calls, seen };
+  return { server, url, calls: () => calls, sessions: () => sessions, seen };
 }
 
 async function bodyOf(request: IncomingMessage): Promise<{ id?: unknown; method?: string }> {
@@ -65,7 +67,20 @@ const refused =
   (response) =>
     void response.writeHead(status).end("no, canary-51c2");
 
+/** A refusal with an error of JSON-RPC in it: of the call, or of nobody's. */
+function refusedWith(status: number, ofCall: boolean): Wrong {
+  return (response, id) => {
+    const error = { code: -32_000, message: "no, canary-51c2" };
+    response.writeHead(status, json).end(JSON.stringify({ jsonrpc: "2.0", id: ofCall ? id : null, error }));
+  };
+}
+
 test.each<[string, "failure" | "open", Wrong]>([
+  ["400", "open", refused(400)],
+  ["400 with an error of nobody's", "failure", refusedWith(400, false)],
+  ["400 with an error of the call", "open", refusedWith(400, true)],
+  ["404 with an error of nobody's", "failure", refusedWith(404, false)],
+  ["404 with an error of the call", "open", refusedWith(404, true)],
   ["401", "failure", refused(401)],
   ["403", "failure", refused(403)],
   ["404", "failure", refused(404)],
@@ -106,11 +121,23 @@ test.each<[string, "failure" | "open", Wrong]>([
   expect(calls()).toBe(1);
 });
 
-test("a server that has forgotten our session is asked once more, in a new one", async () => {
-  const { server, calls } = await wrongServer(refused(404), "session-1");
+test.each([
+  ["404", refused(404)],
+  ["400 with an error of nobody's", refusedWith(400, false)],
+])("a server that has forgotten our session is asked once more, in a new one: %s", async (_what, wrong) => {
+  const { server, calls } = await wrongServer(wrong, "session-1");
   const tools = await server.connect();
   expect(await end(call(toolOf(tools, "echo"), {}))).toMatchObject({ kind: "failure" });
   expect(calls()).toBe(2);
+});
+
+test("a refusal that may be the tool's is not asked again; the next call begins another session", async () => {
+  const { server, calls, sessions } = await wrongServer(refused(400), "session-1");
+  const tools = await server.connect();
+  for (const times of [1, 2]) {
+    expect(await end(call(toolOf(tools, "echo"), {}))).toMatchObject({ kind: "open" });
+    expect([calls(), sessions()]).toEqual([times, times]);
+  }
 });
 
 test("a connection that is given up for one call lets the others on it end", async () => {

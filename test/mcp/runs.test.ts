@@ -78,6 +78,19 @@ test("another process with another tool: pinned names what is missing, move asks
   expect(count("add")).toBe(1);
 });
 
+test("a tool that ran and was answered with an error is a person's to decide, and not called again", async () => {
+  const { server, count } = await world("stdio-now");
+  const refund = { calls: [{ tool: "w__refund", input: {} }] };
+  const tools = await server.connect();
+  const mine = agent({ name: "teller", model: scripted([refund, refund, "Done."]), instructions: "Refund.", tools });
+  await using runtime = await createRuntime({ agents: [mine] });
+  const run = await runtime.start(mine, "Refund");
+  await run.idle();
+  const [ticket] = await runtime.tickets.list({ kind: "unknown-outcome", status: "open" });
+  expect(ticket?.prompt).toContain("the server answered with an error, which does not say whether the tool ran");
+  expect(count("refund")).toBe(1);
+});
+
 test("pins define the same tools without a server, and a call starts it", async () => {
   const { server, another, log } = await world("stdio-now", { ...options, hints: "trust", resources: true });
   const tools = await server.connect();

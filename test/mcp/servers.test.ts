@@ -1,7 +1,7 @@
 /** Servers on the official packages, current and before, over stdio and HTTP: line 7 of what models must show. */
 import { writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { type Calling, call, end, kinds, liar, toolOf, until, world } from "./world.ts";
+import { type Calling, call, end, kinds, toolOf, until, world } from "./world.ts";
 
 const earlier = "may or may not have been run: an earlier attempt may have run, this one did not";
 
@@ -18,7 +18,7 @@ describe.each(kinds)("%s", (kind) => {
     const tools = await server.connect();
     expect(server.status()).toMatchObject({ state: "connected", protocol: protocols[kind], changed: [] });
     expect(tools.map(({ spec }) => spec.name).sort()).toEqual(
-      ["add", "crash", "env", "fail", "picture", "roots", "work"].map((name) => `w__${name}`),
+      ["add", "crash", "env", "fail", "picture", "refund", "roots", "work"].map((name) => `w__${name}`),
     );
     expect(new Set(tools.map(({ spec }) => spec.effect))).toEqual(new Set(["once"]));
 
@@ -139,9 +139,28 @@ test("Q2 an attempt that does not reach the server says nothing about earlier on
 });
 
 test("Q2 a later attempt that is refused says nothing about earlier ones either", async () => {
-  const tools = await liar(["refuses"], { tools: { echo: { effect: "idempotent" } } }).connect();
-  const { kind, said } = await end(call(toolOf(tools, "echo"), {}, { attempt: 2 }));
+  const { server } = await world("http-now", { tools: { add: { effect: "idempotent" } } }, { MOST_CALLS: "0" });
+  const adding = toolOf(await server.connect(), "add");
+  const { kind, said } = await end(call(adding, { a: 1, b: 1 }, { attempt: 2 }));
   expect([kind, said.includes(earlier)]).toEqual(["open", true]);
+});
+
+test.each(kinds)("O2 %s: an error after the tool has run leaves the call open; it is not sent again", async (kind) => {
+  const effects = kind === "http-now" ? (["once", "idempotent", "pure"] as const) : (["once"] as const);
+  for (const effect of effects) {
+    const { server, count } = await world(kind, { tools: { refund: { effect } } });
+    const { kind: ended, said } = await end(call(toolOf(await server.connect(), "refund"), {}));
+    expect({ effect, ended, refunds: count("refund") }).toEqual({ effect, ended: "open", refunds: 1 });
+    expect(said).toContain("refund of MCP server w may or may not have been run: the server answered with an error");
+    expect(said).not.toContain("was not run");
+  }
+});
+
+test("O3 a refusal in the middle of a call says nothing about what was done before it", async () => {
+  const { server, count } = await world("http-now", { roots: ["/srv/files"] }, { MOST_CALLS: "1" });
+  const tools = await server.connect();
+  expect((await end(call(toolOf(tools, "roots"), {}))).kind).toBe("open");
+  expect(count("roots")).toBe(1);
 });
 
 test("a server that keeps a session is told when it is over", async () => {

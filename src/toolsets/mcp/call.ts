@@ -2,8 +2,9 @@
  * One call of a server's tool.
  *
  * Q1 A call whose outcome is open is never sent again, unless the operator has said that the tool may be repeated.
- * Q2 What was certainly not done is said with ToolFailure, and nothing else is. Once anything of the call was sent, be it in
- *    an earlier attempt, "not run" is never said: what this attempt did not do, an earlier one may have done.
+ * Q2 What was certainly not done is said with ToolFailure, and nothing else is: what an error of the server says is in
+ *    outcome.ts. Once anything of the call was sent, be it in an earlier attempt, "not run" is never said: what this attempt
+ *    did not do, an earlier one may have done.
  * Q3 A tool that is not what it was pinned as is refused by name, before anything is sent.
  * Q4 Nothing is sent after the call was given up or its time is over.
  */
@@ -96,10 +97,14 @@ async function tryCall(trying: Trying): Promise<McpOutcome> {
         wasForgotten ||= end.kind === "forgotten";
         break;
       case "open": // Q1
+        if (end.isStale) wire.connection.drop(opened, wire.hiding.words(end.why));
         if (call.effect === "once" || call.context.signal.aborted || tries >= mostTries)
           throw lost(call, wire, end.why);
         trying.wasSent = true;
         break;
+      case "error":
+        if (end.isStale) wire.connection.drop(opened, wire.hiding.words(end.why));
+        throw lost(call, wire, end.why);
       default:
         end satisfies never;
     }

@@ -2,22 +2,20 @@
  * Stands between the protocol package and a transport, and knows two things that neither tells: whether a call was handed
  * over, and whether the server says more than it may.
  *
- * G1 A call counts as sent from the moment it is given to the transport, unless the transport proves that it never arrived.
+ * G1 A request of a call counts as sent from the moment it is given to the transport, unless the transport proves that it
+ *    never arrived. That says nothing about earlier requests of the same call.
  * G2 A request whose answer can no longer come is ended at once, not when its time is over.
  * G3 More messages than the limit end the connection.
  */
 import type { JSONRPCMessage, Transport, TransportSendOptions } from "@modelcontextprotocol/client";
 import { carries } from "../../domain/json.ts";
-import { neverArrived } from "./outcome.ts";
+import { neverArrived, streamEndedCode } from "./outcome.ts";
 
 export const callKey = "holdfast/idempotency-key";
 
-/** What the guard says when the stream of an answer ended without one. */
-export const streamEndedCode: number = -32_000;
-
 export interface Guarded extends Transport {
-  /** Starts to look for the call with this key; the answer says whether it was sent. */
-  follow(key: string): { readonly sent: () => boolean; readonly end: () => void };
+  /** Starts to look for the call with this key; the answer says how many of its requests were sent. */
+  follow(key: string): { readonly sent: () => number; readonly end: () => void };
   /** Resolves when no call is followed any more. */
   idle(): Promise<void>;
   /** The limit that was broken. */
@@ -34,7 +32,7 @@ interface Guarding {
 type Inner = Transport & { readonly pid?: number | null; readonly stderr?: string };
 
 export function guard(inner: Inner, { messagesPerSecond, kill, close }: Guarding): Guarded {
-  const followed = new Map<string, boolean>();
+  const followed = new Map<string, number>();
   const waiting: (() => void)[] = [];
   const bucket = createBucket(messagesPerSecond);
   let broken: string | undefined;
@@ -49,12 +47,12 @@ export function guard(inner: Inner, { messagesPerSecond, kill, close }: Guarding
     ...(inner.hasPerRequestStream ? { hasPerRequestStream: true } : {}),
     setProtocolVersion: (version) => inner.setProtocolVersion?.(version),
     follow(key) {
-      followed.set(key, false);
+      followed.set(key, 0);
       const end = (): void => {
         followed.delete(key);
         if (followed.size === 0) for (const resolve of waiting.splice(0)) resolve();
       };
-      return { sent: () => followed.get(key) === true, end };
+      return { sent: () => followed.get(key) ?? 0, end };
     },
     idle() {
       return followed.size === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve));
@@ -74,12 +72,12 @@ export function guard(inner: Inner, { messagesPerSecond, kill, close }: Guarding
     },
     async send(message, options) {
       const key = keyOf(message);
-      const isFollowed = key !== undefined && followed.has(key);
-      if (isFollowed) followed.set(key, true); // G1
+      const before = key === undefined ? undefined : followed.get(key);
+      if (key !== undefined && before !== undefined) followed.set(key, before + 1); // G1
       try {
         await inner.send(message, watchingEnd(message, options));
       } catch (cause) {
-        if (isFollowed && neverArrived(cause)) followed.set(key, false);
+        if (key !== undefined && before !== undefined && neverArrived(cause)) followed.set(key, before);
         throw cause;
       }
     },

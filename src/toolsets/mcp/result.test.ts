@@ -63,6 +63,16 @@ test("what does not fit is cut or left out, and everything together stays within
   expect(JSON.stringify(value).length).toBeLessThan(reading.maxBytes + 40 * 80);
 });
 
+test.each([
+  ["x", 3_600],
+  ["é", 1_800],
+  ["\u0001", 600],
+])("a text is cut to what the limit has room for: %j", (letter, least) => {
+  const { value } = read({ content: [{ type: "text", text: letter.repeat(100_000) }] });
+  expect(JSON.stringify(value).split(JSON.stringify(letter).slice(1, -1)).length).toBeGreaterThan(least);
+  expect(Buffer.byteLength(JSON.stringify(value))).toBeLessThanOrEqual(reading.maxBytes);
+});
+
 test("of very many parts only the first are looked at", () => {
   const { value } = read({ content: Array.from({ length: 100_000 }, () => ({ type: "text", text: "" })) });
   expect(value.content.length).toBeLessThanOrEqual(201);

@@ -169,9 +169,21 @@ function within(part: McpPart, room: Room): McpPart {
   const whole = "text" in part ? part.text : undefined;
   const what = nameOf(part);
   if (whole === undefined || fits === 0) return { type: "left-out", what, bytes };
-  // A character may take up to six bytes of JSON.
-  const cut = whole.slice(0, Math.floor(fits / 6)).toWellFormed();
-  return { type: "text", text: `${cut}… (the rest of ${bytes} bytes is left out: the result is too large)` };
+  return {
+    type: "text",
+    text: `${startOf(whole, fits)}… (the rest of ${bytes} bytes is left out: the result is too large)`,
+  };
+}
+
+/** As much of it as takes so many bytes of JSON: a character takes one to six. */
+function startOf(text: string, bytes: number): string {
+  let [fits, tooMany] = [0, Math.min(text.length, bytes) + 1];
+  while (tooMany - fits > 1) {
+    const middle = Math.floor((fits + tooMany) / 2);
+    if (Buffer.byteLength(JSON.stringify(text.slice(0, middle))) <= bytes) fits = middle;
+    else tooMany = middle;
+  }
+  return text.slice(0, fits).toWellFormed();
 }
 
 function nameOf(part: McpPart): string {

@@ -1,7 +1,19 @@
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js";
 import type { ServerNotification, ServerRequest } from "@modelcontextprotocol/sdk/types.js";
-import { add, addDescription, crash, type Doing, environment, fail, inputs, log, picture, work } from "./world.ts";
+import {
+  add,
+  addDescription,
+  crash,
+  type Doing,
+  environment,
+  fail,
+  inputs,
+  log,
+  picture,
+  refund,
+  work,
+} from "./world.ts";
 
 function doing(extra: RequestHandlerExtra<ServerRequest, ServerNotification>): Doing {
   const progressToken = extra._meta?.progressToken;
@@ -27,6 +39,7 @@ export function buildBefore(): McpServer {
   server.registerTool("fail", { description: "Fails" }, () => fail());
   server.registerTool("env", { description: "Its environment" }, () => environment());
   server.registerTool("picture", { description: "A picture" }, () => picture());
+  server.registerTool("refund", { description: "Pays back" }, () => refund());
   server.registerTool("roots", { description: "Where it may work" }, async () => {
     const { roots } = await server.server.listRoots();
     return { content: [{ type: "text" as const, text: roots.map(({ uri }) => uri).join(" ") }] };

@@ -1,7 +1,19 @@
 /** A server on the current package. */
 import { watchFile } from "node:fs";
 import { inputRequired, McpServer, type ServerContext } from "@modelcontextprotocol/server";
-import { add, addDescription, crash, type Doing, environment, fail, inputs, log, picture, work } from "./world.ts";
+import {
+  add,
+  addDescription,
+  crash,
+  type Doing,
+  environment,
+  fail,
+  inputs,
+  log,
+  picture,
+  refund,
+  work,
+} from "./world.ts";
 
 function doing(context: ServerContext): Doing {
   const { mcpReq } = context;
@@ -43,8 +55,10 @@ export function buildNow(changeFile?: string): McpServer {
   );
   server.registerTool("env", { description: "Its environment", inputSchema: inputs.none }, () => environment());
   server.registerTool("picture", { description: "A picture", inputSchema: inputs.none }, () => picture());
+  server.registerTool("refund", { description: "Pays back", inputSchema: inputs.none }, () => refund());
   server.registerTool("roots", { description: "Where it may work", inputSchema: inputs.none }, (_input, context) => {
     const { inputResponses } = context.mcpReq;
+    log("roots");
     if (!inputResponses) return inputRequired({ inputRequests: { roots: inputRequired.listRoots() } });
     const { roots } = inputResponses.roots as { roots: { uri: string }[] };
     return { content: [{ type: "text" as const, text: roots.map(({ uri }) => uri).join(" ") }] };

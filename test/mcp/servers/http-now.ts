@@ -7,6 +7,8 @@ import { log } from "./world.ts";
 
 const mcp = createMcpHandler(() => buildNow());
 
+let calls = 0;
+
 async function bodyOf(incoming: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of incoming) chunks.push(chunk as Buffer);
@@ -16,6 +18,11 @@ async function bodyOf(incoming: IncomingMessage): Promise<Buffer> {
 const server = createServer(async (incoming, outgoing) => {
   if (process.env.TOKEN && incoming.headers.authorization !== `Bearer ${process.env.TOKEN}`) {
     outgoing.writeHead(401).end(`not with ${incoming.headers.authorization}`);
+    return;
+  }
+  // Somebody on the way who lets only so many calls through.
+  if (incoming.headers["mcp-method"] === "tools/call" && calls++ === Number(process.env.MOST_CALLS)) {
+    outgoing.writeHead(429).end("too many");
     return;
   }
   const gone = new AbortController();

@@ -71,6 +71,12 @@ export function fail(): Answer {
   return { content: [{ type: "text", text: "the disk is full" }], isError: true };
 }
 
+/** Does its work, and then answers with what the protocol does not know. */
+export function refund(): Answer {
+  log("refund");
+  return { content: [{ type: "receipt" }] } as unknown as Answer;
+}
+
 export function environment(): Answer {
   return { content: [{ type: "text", text: JSON.stringify(process.env) }] };
 }
