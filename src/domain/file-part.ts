@@ -1,6 +1,6 @@
 /** Images, sounds and files of messages: what they are in words, and where their bytes are. */
 import { HoldfastError } from "./errors.ts";
-import type { ContentRef, FilePart, ImagePart, Part } from "./message.ts";
+import type { ContentRef, FilePart, ImagePart, Part, TextPart } from "./message.ts";
 import type { Modality } from "./model.ts";
 
 export type AnyFile = ImagePart | FilePart;
@@ -30,6 +30,11 @@ export function describeFile(part: AnyFile): string {
   const bytes = "content" in part ? part.content.bytes : bytesIn64(part.url);
   const size = bytes === undefined ? "" : `, ${bytes} bytes`;
   return `${modalityOf(part)}${name} (${part.mediaType.slice(0, 200)}${size})`;
+}
+
+/** What stands for it in a request. */
+export function named(part: AnyFile, why: string): TextPart {
+  return { type: "text", text: `[Left out, for ${why}: ${describeFile(part)}]` };
 }
 
 /** Where an adapter finds the bytes: the engine has put those of content into the address. */

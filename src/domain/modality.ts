@@ -1,19 +1,22 @@
 /** What of a conversation a model cannot read, and what it is told of that instead. */
-import { describeFile, isFile, modalityOf } from "./file-part.ts";
+import { describeFile, isFile, modalityOf, named } from "./file-part.ts";
 import type { MessageId } from "./ids.ts";
 import type { CallResult, FilePart, Message, Part, ShownPart } from "./message.ts";
 import type { ModelDescription } from "./model.ts";
 
 /**
  * Of what people have given, in words; undefined when it reads everything, or nobody has said what it reads. What tools and
- * models have made is not refused: nobody who could choose another model would be asked.
+ * models have made is not refused, nor what a run has found: nobody who could choose another model would be asked.
  */
-export function unreadable(messages: readonly Message[], { accepts }: ModelDescription): string | undefined {
+export function unreadable(
+  messages: readonly Message[],
+  { accepts }: ModelDescription,
+  older: ReadonlySet<MessageId>,
+): string | undefined {
   if (!accepts) return undefined;
   for (const { id, role, parts } of messages) {
-    const at = parts.findIndex(
-      (part) => !accepts.includes(modalityOf(part)) && !(role === "assistant" && isFile(part)),
-    );
+    const isPast = role === "assistant" || older.has(id);
+    const at = parts.findIndex((part) => !accepts.includes(modalityOf(part)) && !(isPast && isFile(part)));
     const part = parts[at];
     if (!part) continue;
     const what = isFile(part) ? describeFile(part) : modalityOf(part);
@@ -24,8 +27,13 @@ export function unreadable(messages: readonly Message[], { accepts }: ModelDescr
 }
 
 /** The conversation as this model reads it: what tools show follows their results, and what it does not read is named. */
-export function readable(messages: readonly Message[], model: ModelDescription): readonly Message[] {
-  if (!messages.some(hasMade)) return messages;
+export function readable(
+  given: readonly Message[],
+  model: ModelDescription,
+  older: ReadonlySet<MessageId>,
+): readonly Message[] {
+  const messages = given.map((message) => (older.has(message.id) ? withoutUnread(message, model) : message));
+  if (!messages.some(hasMade)) return messages.every((each, at) => each === given[at]) ? given : messages;
   const read: Message[] = [];
   let shown: Part[] = [];
   for (const [index, message] of messages.entries()) {
@@ -49,6 +57,14 @@ export function readable(messages: readonly Message[], model: ModelDescription):
     shown = [];
   }
   return read;
+}
+
+/** What people have given to a run before this one. */
+function withoutUnread(message: Message, { accepts }: ModelDescription): Message {
+  const isUnread = (part: Part): part is ShownPart => isFile(part) && !accepts?.includes(modalityOf(part));
+  if (!accepts || message.role === "assistant" || !message.parts.some(isUnread)) return message;
+  const parts = message.parts.map((part) => (isUnread(part) ? named(part, "this model does not read it") : part));
+  return { ...message, parts };
 }
 
 /** The message that holds what a result shows. */

@@ -10,6 +10,7 @@ import type { ModelRequest } from "../ports/provider.ts";
 import { calledModel } from "./called-model.ts";
 import { suffixCount, withContextMessages, withSystem } from "./context.ts";
 import type { BoundAgent } from "./deps.ts";
+import { olderMessages } from "./older-messages.ts";
 import type { Stage } from "./stage.ts";
 import type { ModelOrder } from "./work.ts";
 
@@ -24,7 +25,7 @@ export function requestFor(call: Asked): ModelRequest | HoldfastError {
   try {
     const request = requestOf(call);
     const { description } = calledModel(call.order, call.stage);
-    const problem = unreadable(request.messages, description);
+    const problem = unreadable(request.messages, description, olderMessages(call.state, call.stage));
     if (!problem) return request;
     return new HoldfastError(
       "model-refused",

@@ -16,7 +16,7 @@ import type { RunState } from "../domain/run-state.ts";
 import type { RemoteSight, RemoteTurn } from "../ports/backend.ts";
 import { withContextMessages } from "./context.ts";
 import type { BoundRemote } from "./deps.ts";
-
+import { olderMessages } from "./older-messages.ts";
 import { hasContent, readFiles } from "./send-files.ts";
 import { settleWithin, wait } from "./settle-within.ts";
 import type { Stage } from "./stage.ts";
@@ -101,12 +101,12 @@ function noteTask({ order, seen }: Turning, task: RemoteTask): Promise<void> {
 }
 
 /** The conversation with bytes in the place of content, which the other side cannot read; or why it cannot be sent. */
-async function windowOf({ controller }: Turning, stage: Stage): Promise<readonly Message[] | HoldfastError> {
+async function windowOf({ controller, state }: Turning, stage: Stage): Promise<readonly Message[] | HoldfastError> {
   const window = stage.transcript.window();
   if (!hasContent(window)) return window;
   const description = { provider: "backend", model: stage.boundAgent.name };
   try {
-    return await readFiles(window, { ...stage, description }, controller.signal);
+    return await readFiles(window, { ...stage, description, older: olderMessages(state, stage) }, controller.signal);
   } catch (cause) {
     return modelErrorOf(cause);
   }

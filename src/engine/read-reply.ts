@@ -8,6 +8,7 @@ import { type Assembly, isEmpty, type Reply } from "./assemble-reply.ts";
 import { calledModel } from "./called-model.ts";
 import { transformed } from "./context.ts";
 import type { LiveMessage, LivePlace, Piece } from "./live.ts";
+import { olderMessages } from "./older-messages.ts";
 import { continuing } from "./recover-reply.ts";
 import { withFiles } from "./send-files.ts";
 import type { Stage } from "./stage.ts";
@@ -64,8 +65,9 @@ async function readReply(call: ModelCall, asked: ModelRequest, listening: Listen
   const { order, controller, stage, state } = call;
   const { assembly, live, heard, moved } = listening;
   const model = calledModel(order, stage);
+  const older = olderMessages(state, stage); // as it is now, when the request is
   const wanted = continuing(await transformed(asked, stage.plugins), state);
-  const request = await withFiles(wanted, { ...stage, description: model.description }, controller.signal);
+  const request = await withFiles(wanted, { ...stage, description: model.description, older }, controller.signal);
   moved();
   for await (const part of model.call(request, controller.signal)) {
     moved();
