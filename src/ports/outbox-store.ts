@@ -9,7 +9,8 @@
  * O3 A delivered one leaves the outbox, whoever says so. Putting off and giving up need the newest attempt: who has lost
  *    the lease changes nothing.
  * O4 What is given up leaves the outbox and becomes evidence of its source run, in one transaction.
- * O5 Erasing a run takes its deliveries along; pruning leaves a run alone while it has any.
+ * O5 Erasing a run takes its deliveries along; pruning leaves a run alone while it has any. A run whose parent still waits to
+ *    be told of its end is busy until it was told: the parent would wait for ever.
  * O6 What a sink was to be told and was given up may be put back, once for each time it was given up: under its own key, due
  *    at once, its attempts counted anew. Evidence says by whom, in the same transaction.
  */

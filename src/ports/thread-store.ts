@@ -125,7 +125,7 @@ export interface ThreadStore {
   /** Sorted by key; empty for a thread without state and for one that is not there. */
   threadState(key: ThreadKey): Promise<readonly StateSlot[]>;
   deleteThread(what: DeleteThread): Promise<DeleteAnswer>;
-  /** One run and everything of it; only when it is done. Its messages leave the thread. */
+  /** One run and everything of it; only when it is done and told (O5). Its messages leave the thread. */
   eraseRun(key: { readonly scope: Scope; readonly run: RunId }): Promise<DeleteAnswer>;
   /** The runs that it has erased. */
   prune(what: PruneRuns): Promise<readonly RunId[]>;

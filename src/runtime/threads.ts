@@ -121,9 +121,13 @@ export function deleted(
     case "deleted":
       return { threads: answer.threads, runs: answer.runs };
     case "busy":
-      throw new HoldfastError("thread-busy", `Run ${answer.run} is not done; ${what} was not deleted`, {
-        details: { run: answer.run },
-      });
+      throw new HoldfastError(
+        "thread-busy",
+        `Run ${answer.run} is not done, or its parent is not told yet; ${what} was not deleted`,
+        {
+          details: { run: answer.run },
+        },
+      );
     case "has-children":
       throw new HoldfastError("thread-has-children", `${answer.children} child threads; ${what} was not deleted`);
     default:

@@ -3,9 +3,11 @@
  * positions go on from where they were.
  */
 import type { RunId } from "../../domain/ids.ts";
+import type { Delivery } from "../../ports/outbox-store.ts";
 import type { RunKey } from "../../ports/store.ts";
 import type { DeleteAnswer, DeleteThread, PruneRuns } from "../../ports/thread-store.ts";
 import { endedBefore } from "../shared/ended-before.ts";
+import { toldTicket } from "../shared/outbox-rows.ts";
 import type { MemoryRun, MemoryThread, ScopeData } from "./data.ts";
 import { insertInOrder, remove } from "./pages.ts";
 
@@ -17,7 +19,8 @@ export function deleteThread(scope: ScopeData, what: DeleteThread): DeleteAnswer
   const doomed = what.children === "cascade" ? family(thread) : [thread];
   const runs = doomed.flatMap((each) => each.runs);
   const [busy] = runs.filter((run) => run.status !== "done").sort((a, b) => a.no - b.no);
-  if (busy) return { kind: "busy", run: busy.id };
+  const kept = busy ?? firstUntold(scope, runs);
+  if (kept) return { kind: "busy", run: kept.id };
   eraseRuns(scope, runs);
   for (const child of what.children === "cascade" ? [] : thread.children) {
     child.parent = undefined;
@@ -30,9 +33,20 @@ export function deleteThread(scope: ScopeData, what: DeleteThread): DeleteAnswer
 export function eraseRun(scope: ScopeData, key: RunKey): DeleteAnswer {
   const run = scope.runs.get(key.run);
   if (!run) return { kind: "not-found" };
-  if (run.status !== "done") return { kind: "busy", run: run.id };
+  if (run.status !== "done" || firstUntold(scope, [run])) return { kind: "busy", run: run.id };
   eraseRuns(scope, [run]);
   return { kind: "deleted", threads: 0, runs: 1 };
+}
+
+/** O5: its parent still waits to be told that it has ended. */
+function firstUntold(scope: ScopeData, runs: readonly MemoryRun[]): MemoryRun | undefined {
+  const isAwaited = (delivery: Delivery): boolean => {
+    const ticket = toldTicket(delivery);
+    const row = ticket && scope.tickets.get(ticket);
+    return row !== undefined && !row.settlement;
+  };
+  const untold = new Set([...scope.outbox].filter(({ delivery }) => isAwaited(delivery)).map(({ run }) => run));
+  return runs.filter((run) => untold.has(run)).sort((a, b) => a.no - b.no)[0];
 }
 
 /** H5. */

@@ -1,14 +1,17 @@
 /**
  * Whole runs and threads, and nothing less, leave the store (L10, H3).
  *
- * E1 Everything is locked and looked at first: one run that is not done, and nothing is erased.
+ * E1 Everything is locked and looked at first: one run that is not done, or whose parent waits to be told
+ *    (O5), and nothing is erased.
  * E2 Numbers and positions come from sequences, so what was taken away is never numbered again. An erasure draws a
  *    position of its own, so that `head` tells of it.
  * E3 Children are younger than their parents: a family is locked from its root on, in the order of numbers.
  */
 import type { RunId, Scope } from "../../domain/ids.ts";
+import type { Delivery } from "../../ports/outbox-store.ts";
 import type { RunKey } from "../../ports/store.ts";
 import type { DeleteAnswer, DeleteThread, PruneRuns } from "../../ports/thread-store.ts";
+import { toldTicket } from "../shared/outbox-rows.ts";
 import { type Access, storeTime, type Tx } from "./access.ts";
 import type { Queries } from "./database.ts";
 import { type Job, keyOf } from "./jobs.ts";
@@ -34,7 +37,7 @@ async function eraseRun(tx: Tx, { scope, run }: RunKey): Promise<DeleteAnswer> {
   const sql = "SELECT no, status FROM hf.runs WHERE scope = $1 AND id = $2";
   const row = await tx.get<{ no: number; status: string }>(sql, [scope, run]);
   if (!row) return { kind: "not-found" };
-  if (row.status !== "done") return { kind: "busy", run };
+  if (row.status !== "done" || (await firstUntold(tx, scope, [row.no]))) return { kind: "busy", run };
   await erase(tx, scope, [row.no]);
   return { kind: "deleted", threads: 0, runs: 1 };
 }
@@ -89,6 +92,8 @@ async function deleteThread(tx: Tx, { scope, thread, children }: DeleteThread): 
   const busy = await tx.get<{ id: RunId }>(firstOpen, [doomed]);
   if (busy) return { kind: "busy", run: busy.id };
   const runs = (await tx.all<{ no: number }>(lockRuns, [doomed])).map((row) => row.no);
+  const untold = await firstUntold(tx, scope, runs);
+  if (untold !== undefined) return { kind: "busy", run: untold };
   if (runs.length > 0) await erase(tx, scope, runs);
   if (children === "detach")
     await tx.run("UPDATE hf.threads SET parent = NULL WHERE scope = $1 AND parent = $2", [scope, no]);
@@ -99,6 +104,20 @@ async function deleteThread(tx: Tx, { scope, thread, children }: DeleteThread): 
 
 const firstOpen = `SELECT id FROM hf.runs WHERE thread = ANY ($1::bigint[]) AND status <> 'done' ORDER BY no LIMIT 1`;
 const lockRuns = "SELECT no FROM hf.runs WHERE thread = ANY ($1::bigint[]) ORDER BY no FOR UPDATE";
+
+const findTold = `SELECT id, body FROM hf.outbox JOIN hf.runs ON runs.no = outbox.run
+  WHERE outbox.run = ANY ($1::bigint[]) AND lane = 'run' ORDER BY outbox.run, seq, idx`;
+const findOpenTicket = "SELECT id FROM hf.tickets WHERE scope = $1 AND id = ANY ($2::text[]) AND settlement IS NULL";
+
+/** O5: its parent still waits to be told that it has ended. */
+async function firstUntold(tx: Tx, scope: Scope, runs: readonly number[]): Promise<RunId | undefined> {
+  const rows = await tx.all<{ id: RunId; body: string }>(findTold, [runs]);
+  const told = rows.map(({ id, body }) => ({ id, ticket: toldTicket(JSON.parse(body) as Delivery) }));
+  const tickets = told.flatMap(({ ticket }) => (ticket === undefined ? [] : [ticket]));
+  if (tickets.length === 0) return undefined;
+  const open = (await tx.all<{ id: string }>(findOpenTicket, [scope, tickets])).map(({ id }) => id);
+  return told.find(({ ticket }) => ticket !== undefined && open.includes(ticket))?.id;
+}
 
 async function countChildren(tx: Queries, scope: Scope, no: number): Promise<number> {
   const sql = "SELECT count(*) AS count FROM hf.threads WHERE scope = $1 AND parent = $2";

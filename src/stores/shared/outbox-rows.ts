@@ -1,5 +1,5 @@
 /** How a delivery is kept in a row, and what is left of one that is given up. */
-import type { RunId, Scope } from "../../domain/ids.ts";
+import type { RunId, Scope, TicketId } from "../../domain/ids.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import type {
   Delivery,
@@ -20,6 +20,12 @@ export function laneName({ sink }: Pick<Lane, "sink">): string {
 
 export function laneOf(delivery: Delivery): string {
   return laneName(delivery.to === "sink" ? delivery : {});
+}
+
+/** O5: what a parent waits on, of a delivery that tells it the end of its child. */
+export function toldTicket(delivery: Delivery): TicketId | undefined {
+  if (delivery.to !== "run" || delivery.fact.type !== "ticket-decided") return undefined;
+  return delivery.fact.decision.kind === "child-ended" ? delivery.fact.ticket : undefined;
 }
 
 export interface OutboxRow {

@@ -1,15 +1,18 @@
 /**
  * Whole runs and threads, and nothing less, leave the file (L10, H3).
  *
- * E1 Everything is looked at first: one run that is not done, and nothing is erased.
+ * E1 Everything is looked at first: one run that is not done, or whose parent waits to be told (O5),
+ *    and nothing is erased.
  * E2 What was taken away is never numbered again: `high_water` is raised before the rows go, and the journal's empty row
  *    moves above every position, in the same transaction. An ordinary commit still takes the next free position unasked.
  */
 import type { RunId, Scope } from "../../domain/ids.ts";
 import { entryFormat } from "../../domain/upcast.ts";
+import type { Delivery } from "../../ports/outbox-store.ts";
 import type { RunKey } from "../../ports/store.ts";
 import type { DeleteAnswer, DeleteThread, PruneRuns } from "../../ports/thread-store.ts";
 import { endedBefore } from "../shared/ended-before.ts";
+import { toldTicket } from "../shared/outbox-rows.ts";
 import type { Access } from "./access.ts";
 import type { Connection } from "./database.ts";
 import type { Job } from "./group.ts";
@@ -43,7 +46,7 @@ const findRun = "SELECT no, thread, start_pos, status FROM runs WHERE scope = ? 
 function eraseRun(access: Access, { scope, run }: RunKey): DeleteAnswer {
   const row = access.db.get<DoomedRun & { status: string }>(findRun, scope, run);
   if (!row) return { kind: "not-found" };
-  if (row.status !== "done") return { kind: "busy", run };
+  if (row.status !== "done" || firstUntold(access.db, scope, [row])) return { kind: "busy", run };
   erase(access, scope, [row]);
   return { kind: "deleted", threads: 0, runs: 1 };
 }
@@ -80,6 +83,8 @@ function deleteThread(access: Access, what: DeleteThread): DeleteAnswer {
   const busy = db.get<{ id: RunId }>(firstOpen, JSON.stringify(doomed));
   if (busy) return { kind: "busy", run: busy.id };
   const runs = db.all<DoomedRun>(runsOf, JSON.stringify(doomed));
+  const untold = firstUntold(db, scope, runs);
+  if (untold !== undefined) return { kind: "busy", run: untold };
   erase(access, scope, runs);
   if (children === "detach") db.run("UPDATE threads SET parent = NULL WHERE scope = ? AND parent = ?", scope, no);
   for (const thread of doomed) removeThread(db, thread);
@@ -89,6 +94,20 @@ function deleteThread(access: Access, what: DeleteThread): DeleteAnswer {
 const inThreads = "INDEXED BY runs_by_thread WHERE thread IN (SELECT value FROM json_each(?))";
 const firstOpen = `SELECT id FROM runs ${inThreads} AND status <> 'done' ORDER BY no LIMIT 1`;
 const runsOf = `SELECT no, thread, start_pos FROM runs ${inThreads}`;
+
+const findTold = `SELECT id, body FROM outbox JOIN runs ON runs.no = outbox.run
+  WHERE outbox.run IN (SELECT value FROM json_each(?)) AND lane = 'run' ORDER BY outbox.run, seq, idx`;
+const findOpenTicket = "SELECT 1 AS open FROM tickets WHERE scope = ? AND id = ? AND settlement IS NULL";
+
+/** O5: its parent still waits to be told that it has ended. */
+function firstUntold(db: Connection, scope: Scope, runs: readonly DoomedRun[]): RunId | undefined {
+  const rows = db.all<{ id: RunId; body: string }>(findTold, JSON.stringify(runs.map(({ no }) => no)));
+  const isAwaited = ({ body }: { readonly body: string }): boolean => {
+    const ticket = toldTicket(JSON.parse(body) as Delivery);
+    return ticket !== undefined && db.get<{ open: number }>(findOpenTicket, scope, ticket) !== undefined;
+  };
+  return rows.find(isAwaited)?.id;
+}
 
 function countChildren(db: Connection, scope: Scope, no: number): number {
   const sql = "SELECT count(*) AS count FROM threads WHERE scope = ? AND parent = ?";

@@ -1,6 +1,8 @@
 /** Checks of delegates' runs: their births in the outbox, their place below their parent, and what is dropped. */
 import assert from "node:assert/strict";
+import type { TicketDecided } from "../../domain/entry.ts";
 import type { RunId, ThreadId } from "../../domain/ids.ts";
+import type { TicketRecord } from "../../domain/ticket.ts";
 import type { Birth } from "../../ports/birth.ts";
 import {
   birthOf,
@@ -30,6 +32,13 @@ function childOf(parent: string, run: string): Birth {
   } as const;
   const { identity } = birth.entry;
   return { ...birth, entry: { ...birth.entry, identity: { ...identity, ...lineage } } };
+}
+
+function endOf(run: string, { id }: TicketRecord): TicketDecided {
+  const outcome = { kind: "completed", reason: "natural" } as const;
+  const usage = { inputTokens: 0, outputTokens: 0 };
+  const decision = { kind: "child-ended", run: run as RunId, agent: "bob", outcome, steps: 1, usage } as const;
+  return { type: "ticket-decided", ticket: id, decision, by: run, key: `${id}.ended` };
 }
 
 export const family: Record<string, StoreCheck> = {
@@ -80,6 +89,25 @@ export const family: Record<string, StoreCheck> = {
       assert.equal(await store.run(keyOf("c1")), undefined);
     },
   ),
+
+  "O5 a delegate's run stays while its parent waits to be told of its end": checked(async ({ store }) => {
+    const ticket = ticketOf("r1", 1, { kind: "child" });
+    await store.create(birthOf("r1"));
+    await write(store, await claimOne(store), { entries: [started(0), opened(ticket), waiting], after: 1 });
+    await store.create(childOf("r1", "c1"));
+    const told = { to: "run" as const, run: "r1" as RunId, fact: endOf("c1", ticket), hash: ticket.hash };
+    const claim = await claimOne(store, { agents: ["bob"] });
+    await write(store, claim, { entries: [started(0), ended], after: 1, deliveries: [told] });
+    const drop = { ...threadKey("thread-c1"), children: "cascade" as const };
+    assert.deepEqual(await store.eraseRun(keyOf("c1")), { kind: "busy", run: "c1" });
+    assert.deepEqual(await store.deleteThread(drop), { kind: "busy", run: "c1" });
+    assert.equal((await store.deliveries(keyOf("c1"))).length, 1);
+    const { fact, hash } = told;
+    assert.equal((await store.post({ ...keyOf("r1"), key: fact.key, fact, hash })).kind, "posted");
+    // It was told; that nobody has taken the delivery away yet holds up nothing.
+    assert.deepEqual(await store.deleteThread(drop), { kind: "deleted", threads: 1, runs: 1 });
+    assert.deepEqual(await store.deliveries(keyOf("c1")), []);
+  }),
 
   "H4 a delegate's thread is below its parent's, and stands alone where that is gone": checked(async ({ store }) => {
     await store.create(birthOf("r1"));
