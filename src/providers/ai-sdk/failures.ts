@@ -10,7 +10,7 @@ import { type ErrorCode, HoldfastError, isHoldfastError } from "../../domain/err
 import { shortened } from "../../domain/json.ts";
 import { Problems } from "../../domain/problems.ts";
 import { readRedaction } from "../../domain/redaction.ts";
-import { secretMark } from "../../domain/secret.ts";
+import { createConceal } from "../shared/conceal.ts";
 import { retryAfterMs } from "../shared/retry-after.ts";
 import { classOf, networkReason } from "./classify.ts";
 import { readSaid } from "./said.ts";
@@ -37,10 +37,9 @@ interface Whom {
 const redactor = readRedaction({ detectors: ["api-key", "bearer-token", "private-key"] }, new Problems({}, []));
 
 export function createFailures({ name, hidden }: Whom): Failures {
+  const conceal = createConceal(hidden);
   function error(code: ErrorCode, what: string, details: Readonly<Record<string, unknown>> = {}): HoldfastError {
-    let text = shortened(what);
-    for (const value of hidden) text = text.replaceAll(value, secretMark);
-    return new HoldfastError(code, redactor.text(text), { details }); // X1
+    return new HoldfastError(code, redactor.text(shortened(conceal(what))), { details }); // X1
   }
 
   return {

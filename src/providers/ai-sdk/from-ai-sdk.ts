@@ -6,6 +6,8 @@ import type { AiSdkModel } from "../../domain/ai-sdk-model.ts";
 import type { ModelDescription } from "../../domain/model.ts";
 import { isSecret } from "../../domain/secret.ts";
 import type { Model, ModelPart, ModelRequest, ModelTool } from "../../ports/provider.ts";
+import { recordIn } from "../shared/fields.ts";
+import { hiddenHeaders } from "../shared/headers.ts";
 import type { PromptCaching } from "../shared/prompt-cache.ts";
 import { cachingOf, keySettings, marksFor, markThis } from "./cache.ts";
 import { callIds } from "./call-ids.ts";
@@ -151,13 +153,20 @@ async function* answered(parts: AsyncIterable<unknown>, answering: Answering): A
   throw failures.endedEarly();
 }
 
-function headersOf({ headers = {} }: AiSdkOptions): {
+/** Settings may have headers too. */
+function textsIn(headers: unknown): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(recordIn(headers)).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+  );
+}
+
+function headersOf({ headers = {}, settings }: AiSdkOptions): {
   readonly headers: Readonly<Record<string, string>>;
   readonly hidden: readonly string[];
 } {
   const entries = Object.entries(headers);
   return {
     headers: Object.fromEntries(entries.map(([name, value]) => [name, isSecret(value) ? value.reveal() : value])),
-    hidden: entries.flatMap(([, value]) => (isSecret(value) ? [value.reveal()] : [])),
+    hidden: hiddenHeaders({ ...textsIn(settings?.["headers"]), ...headers }),
   };
 }

@@ -1,12 +1,13 @@
 /**
  * What goes wrong with a server, named once. The engine reads the name and decides about another try.
  *
- * X1 No key, no header's value and nothing of the query is in any message, whatever the server says.
+ * X1 No key, no header's value and nothing of the query is in any message, whatever the server says and however it spells
+ *    them.
  * X2 Every status and every word for an error has exactly one class.
  */
 import { type ErrorCode, HoldfastError } from "../../domain/errors.ts";
 import { messageOf, shortened } from "../../domain/json.ts";
-import { secretMark } from "../../domain/secret.ts";
+import { createConceal } from "../shared/conceal.ts";
 import { refusalClass } from "../shared/error-class.ts";
 import { type Fields, isRecord, listIn, recordIn, textIn } from "../shared/fields.ts";
 import { retryAfterMs } from "../shared/retry-after.ts";
@@ -38,9 +39,7 @@ interface Whom {
 
 export function createFailures({ name, address, hidden }: Whom): Failures {
   function error(code: ErrorCode, what: string, more: { cause?: unknown; details?: object } = {}): HoldfastError {
-    let text = what;
-    for (const value of hidden) text = text.replaceAll(value, secretMark); // X1
-    return new HoldfastError(code, shortened(text), more as object);
+    return new HoldfastError(code, shortened(createConceal(hidden)(what)), more as object); // X1
   }
 
   return {

@@ -6,8 +6,16 @@ import { HoldfastError, isHoldfastError } from "../../domain/errors.ts";
 import type { ModelDescription } from "../../domain/model.ts";
 import { isSecret } from "../../domain/secret.ts";
 import type { Model } from "../../ports/provider.ts";
+import { hiddenHeaders, shortestKey } from "../shared/headers.ts";
 import { createFailures } from "./failures.ts";
-import { type ApiKey, checkOptions, keptAs, type OpenAiCompatibleOptions, settingsProblem } from "./options.ts";
+import {
+  type ApiKey,
+  checkOptions,
+  isKeyText,
+  keptAs,
+  type OpenAiCompatibleOptions,
+  settingsProblem,
+} from "./options.ts";
 import { readResponse } from "./read-response.ts";
 import { wireRequest } from "./wire-request.ts";
 
@@ -51,8 +59,6 @@ function addressOf(baseURL: string): URL {
   return address;
 }
 
-const shortestKey = 8;
-
 /** Values of the query, as they are and as they are written: one of them may be a key. A version is told by its name. */
 function hiddenIn({ search, searchParams }: URL): readonly string[] {
   const written = search
@@ -79,8 +85,7 @@ async function headersOf(options: OpenAiCompatibleOptions): Promise<SentHeaders>
     ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
     ...Object.fromEntries(own),
   };
-  const secrets = Object.values(options.headers ?? {}).filter(isSecret);
-  return { headers, hidden: [...(key === undefined ? [] : [key]), ...secrets.map((each) => each.reveal())] };
+  return { headers, hidden: [...(key === undefined ? [] : [key]), ...hiddenHeaders(options.headers ?? {})] };
 }
 
 function revealed(value: ApiKey): string {
@@ -98,6 +103,6 @@ async function keyOf({ apiKey, name = "openai-compatible" }: OpenAiCompatibleOpt
     throw new HoldfastError("model-failed", `The apiKey function of ${name} threw`, { cause });
   }
   const text = isSecret(key) ? key.reveal() : key;
-  if (typeof text === "string" && /^[\x21-\x7e]+$/.test(text)) return text;
+  if (isKeyText(text)) return text;
   throw new HoldfastError("model-unauthorized", `The apiKey function of ${name} answered no key that can be sent`);
 }

@@ -73,7 +73,9 @@ export const ownFields = [
 ];
 
 const isText = (value: unknown): boolean => typeof value === "string" && value.length > 0;
-const isKey = (value: unknown): boolean => isText(value) || isSecret(value);
+/** What a header takes. */
+const isKey = (value: unknown): boolean => isKeyText(isSecret(value) ? value.reveal() : value);
+export const isKeyText = (value: unknown): value is string => typeof value === "string" && /^[\x21-\x7e]+$/.test(value);
 const isFlag = (value: unknown): boolean => typeof value === "boolean";
 
 export function checkOptions(options: OpenAiCompatibleOptions): void {
@@ -84,7 +86,7 @@ export function checkOptions(options: OpenAiCompatibleOptions): void {
   problems.optional(
     "apiKey",
     (key) => isKey(key) || isFunction(key),
-    "must be a string that is not empty, a secret or a function that answers one",
+    "must be a string that is not empty, a secret or a function that answers one; in one line, of ASCII, without spaces",
   );
   problems.optional("name", isText, "must be a string that is not empty");
   problems.oneOf("maxTokensField", ["max_tokens", "max_completion_tokens"]);

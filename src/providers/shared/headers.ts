@@ -4,6 +4,28 @@ import { isRecord } from "./fields.ts";
 
 export type GivenHeaders = Readonly<Record<string, string | Secret>>;
 
+/** One that is shorter is a word like any other. */
+export const shortestKey = 8;
+
+const credential = /key|token|secret|auth|pass|cookie|credential|signature/i;
+
+/**
+ * Values that no message may show: of secrets and of headers with the name of a credential whatever their length, of
+ * others from eight characters on. A version is told by its name.
+ */
+export function hiddenHeaders(headers: GivenHeaders): readonly string[] {
+  return Object.entries(headers).flatMap(([name, value]) => {
+    if (isSecret(value)) return partsOf(value.reveal());
+    if (credential.test(name)) return partsOf(value);
+    return value.length >= shortestKey && !/version/i.test(name) ? [value] : [];
+  });
+}
+
+/** Whole, and what follows the scheme or stands between others: a server may repeat only that. */
+function partsOf(value: string): readonly string[] {
+  return [value, ...value.split(/[\s;,]+/).filter((part) => part.length >= shortestKey)];
+}
+
 /** Every problem, by the header's name; no value is shown. */
 export function headerProblems(headers: unknown): readonly string[] {
   if (headers === undefined) return [];

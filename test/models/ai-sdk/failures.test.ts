@@ -123,6 +123,21 @@ test("no message shows a header's value, a key, a body or an address with a quer
   expect((await failureOf(fromAiSdk(refused))).error.message).toBe("hand.written/m failed with status 401");
 });
 
+test("a gateway that repeats headers is quoted without their values, those of a key that nobody here knows among them", async () => {
+  const sent = {
+    host: "h",
+    "x-api-key": "zq-7781-plainkey",
+    authorization: "Bearer tok_live_7781",
+    "x-org": "org-7781-x",
+  };
+  const message = `gateway saw headers ${JSON.stringify(sent)} and ${encodeURIComponent("hidden/7781")}`;
+  const model = objectModel("v4", [() => Promise.reject(api({ statusCode: 500, message }))]);
+  const options = { headers: { "x-org": "org-7781-x" }, settings: { headers: { "x-more": "hidden/7781" } } };
+  const { error } = await failureOf(fromAiSdk(model, options));
+  expect(error.message).toContain('gateway saw headers {"host":"h","x-api-key":"[secret]"');
+  expect(error.message).not.toContain("7781");
+});
+
 test.each([
   ["nothing", undefined],
   ["no stream", {}],

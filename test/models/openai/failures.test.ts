@@ -97,6 +97,20 @@ test("X1 a server that repeats key and headers is not quoted with them", async (
   expect(inStream.error.message).toContain("[secret]");
 });
 
+test("X1 a header's value that is no secret, and a key that is escaped or encoded, are not quoted either", async () => {
+  const odd = "a+b/c==key-5566";
+  const options = { apiKey: odd, headers: { "x-api-key": "hdr-key-77-zz", "x-team": "team-value-77" } };
+  const said = [odd, encodeURIComponent(odd), odd.replaceAll("/", "\\/"), "hdr-key-77-zz", "team-value-77"].join(
+    " and ",
+  );
+  for (const chunks of [body(err({ message: said })), body(said)]) {
+    const { error } = await fail({ status: 500, chunks }, options);
+    expect(error.message).toBe(
+      "openai-compatible/m answered with status 500: [secret] and [secret] and [secret] and [secret] and [secret]",
+    );
+  }
+});
+
 test("a redirect is not followed, so no key goes where nobody sent it", async () => {
   await using elsewhere = await openPlayServer([{ chunks: eventsOf({ text: "Hi." }, openai) }]);
   const location = `${elsewhere.baseURL}/chat/completions`;
@@ -344,6 +358,14 @@ test("every wrong option is named at once, and no key with it", () => {
     ].sort(),
   );
   expect(problems.join()).not.toContain(key);
+});
+
+test("a key that cannot be sent is refused when the model is made, without being shown", () => {
+  for (const apiKey of [`${key}\n`, secret(`${key}\r\n`), `${key} `, "ключ"]) {
+    const make = () => openaiCompatible({ baseURL: "http://127.0.0.1:9/v1", model: "m", apiKey });
+    expect(make).toThrow(expect.objectContaining({ problems: [expect.stringMatching(/^apiKey: .*line/)] }));
+    expect(make).not.toThrow(key);
+  }
 });
 
 test("X1 what is in the query of the address is in no message, as it is or as it is written", async () => {
