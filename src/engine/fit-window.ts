@@ -2,8 +2,9 @@
 import { fitContext } from "../domain/fit-context.ts";
 import type { Outcome } from "../domain/run.ts";
 import { describedFor } from "./called-model.ts";
-import { compact, ownMark } from "./compact.ts";
+import { compact } from "./compact.ts";
 import { act, type Draft } from "./draft.ts";
+import { ownMark } from "./own-mark.ts";
 
 /** "waiting": a summary has to come first. An outcome when it cannot be made to fit. */
 export function fitWindow(draft: Draft): Outcome | "waiting" | "ready" {

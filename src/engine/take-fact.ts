@@ -9,9 +9,10 @@ import type { CallResult, Message } from "../domain/message.ts";
 import type { CallState } from "../domain/run-state.ts";
 import { overridesOf } from "../domain/step-overrides.ts";
 import { takeReport } from "./check-output.ts";
-import { takeCompaction } from "./compact.ts";
+
 import { act, type Draft, emit } from "./draft.ts";
 import { isMet, takeRan } from "./moments.ts";
+import { takeCompaction } from "./place-summary.ts";
 import { isTruncated, joined, mayGoOn } from "./recover-reply.ts";
 import { isOutcome, reserve } from "./reserve.ts";
 import { retryAt } from "./retry.ts";
