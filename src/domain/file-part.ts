@@ -63,6 +63,20 @@ export function bytesIn64(url: string): number | undefined {
   return Math.floor(((url.length - comma - 1 - padding) * 3) / 4);
 }
 
+/** What an address says of its bytes: their media type, without parameters, and whether they are plain base64. */
+export function saidOf(url: string): { readonly mediaType: string; readonly is64: boolean; readonly isPlain: boolean } {
+  const comma = url.indexOf(",");
+  const head = url.slice("data:".length, Math.max(0, comma));
+  const is64 = /;\s*base64\s*$/i.test(head);
+  const text = url.slice(comma + 1);
+  const isPlain = is64 && text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
+  return { mediaType: bareType(head), is64, isPlain };
+}
+
+export function bareType(mediaType: string): string {
+  return (mediaType.split(";")[0] ?? "").trim().toLowerCase();
+}
+
 export function isDataUrl(url: string): boolean {
   return /^data:/i.test(url);
 }

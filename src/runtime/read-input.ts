@@ -86,7 +86,8 @@ function checkMessage(item: unknown, index: number, desk: Desk): Omit<Unread, "i
 function partProblems(part: unknown, place: string, desk: Desk): readonly string[] {
   const { type, ...rest } = Object(part) as Record<string, unknown>;
   if (!Object.hasOwn(words, type as string)) return [`${place}.type must be one of ${Object.keys(words).join(", ")}`];
-  if (type === "image" || type === "file") return fileProblems(rest, desk).map((problem) => `${place}.${problem}`);
+  if (type === "image" || type === "file")
+    return fileProblems({ type, ...rest }, desk).map((problem) => `${place}.${problem}`);
   const missing = words[type as Part["type"]].filter((name) => typeof rest[name] !== "string");
   const record = records[type as Part["type"]];
   const problems = missing.map((name) => `${place}.${name} must be a string`);

@@ -148,7 +148,15 @@ test.each([
   ["wrong base64", { mediaType: "image/png", url: "data:image/png;base64,AA*A" }, "characters that are none"],
   ["base64 that was cut", { mediaType: "image/png", url: "data:image/png;base64,AAAAA" }, "is cut off"],
   ["a data address without data", { mediaType: "image/png", url: "data:image/png;base64" }, "is no data:"],
-  ["broken escapes", { mediaType: "text/plain", url: "data:text/plain,%E0%A4%A" }, "escapes are broken"],
+  ["base64 of addresses", { mediaType: "image/png", url: "data:image/png;base64,_-_-" }, "must be standard base64"],
+  ["base64 without its end", { mediaType: "image/png", url: "data:image/png;base64,QUI" }, "must be standard base64"],
+  ["an image that is not base64", { mediaType: "image/png", url: "data:image/png,hello" }, "an image as base64"],
+  ["another media type", { mediaType: "image/png", url: url(small, "image/jpeg") }, "names another media type"],
+  ["a paper as an image", { mediaType: "application/pdf", body: small }, "mediaType must begin with image/"],
+  ["an address of a file", { mediaType: "image/png", url: "file:///etc/passwd" }, "http, https or data address"],
+  ["an address that is a script", { mediaType: "image/png", url: "javascript:1" }, "http, https or data address"],
+  ["an address that is none", { mediaType: "image/png", url: "a.png" }, "http, https or data address"],
+  ["broken escapes", { type: "file", mediaType: "text/plain", url: "data:text/plain,%E0%A4%A" }, "escapes are broken"],
   ["too many bytes", { mediaType: "image/png", body: large }, "body has 200000 bytes, the limit is 100000"],
   ["too long an address", { mediaType: "image/png", url: url(large) }, "url has 200000 bytes, the limit is 100000"],
   [
@@ -166,6 +174,23 @@ test.each([
   expect(String((error as { problems: readonly string[] }).problems)).toContain(problem);
   const run = await t.runtime.start(eye, "go");
   await expect(run.send(given)).rejects.toMatchObject(refusal);
+});
+
+test("K5 an address that holds bytes is stored in one form, whichever way it was written", async () => {
+  const { eye } = watching();
+  await using t = await testRuntime({ agents: [eye] });
+  const parts: readonly NewPart[] = [
+    { type: "image", mediaType: "image/png", url: "DATA:image/PNG;BASE64,AQID" },
+    { type: "file", mediaType: "image/png", url: "data:;base64,AQID" },
+    { type: "file", mediaType: "text/plain", url: "data:text/plain;charset=utf-8,a%20b" },
+  ];
+  await (await t.runtime.start(eye, parts, { thread: "t" })).result();
+  const stored = files((await t.runtime.threads.messages("t")).items.map(({ message }) => message));
+  expect(stored.map((part) => "url" in part && part.url)).toEqual([
+    url(small),
+    url(small),
+    url(Buffer.from("a b"), "text/plain"),
+  ]);
 });
 
 test("an address of ten megabytes is content, and one of seventeen is refused before it is decoded", async () => {
