@@ -5,6 +5,11 @@ export function isFunction(value: unknown): value is (...args: never[]) => unkno
   return typeof value === "function";
 }
 
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "a list" : typeof value;
+}
+
 /** A name for a message, whatever was given as one. */
 export function shown(name: unknown): string {
   return typeof name === "string" ? JSON.stringify(name) : `(${typeof name})`;
@@ -17,7 +22,7 @@ export class Problems {
   constructor(options: unknown, known: readonly string[]) {
     const isRecord = typeof options === "object" && options !== null && !Array.isArray(options);
     this.#options = isRecord ? (options as Record<string, unknown>) : {};
-    if (!isRecord) this.add(`options must be an object, got ${options === null ? "null" : typeof options}`);
+    if (!isRecord) this.add(`options must be an object, got ${kindOf(options)}`);
     for (const key of Object.keys(this.#options)) {
       if (!known.includes(key)) this.add(`${key}: unknown option; known are ${known.join(", ")}`);
     }

@@ -6,10 +6,9 @@ import { modelErrorOf, retryAfterOf } from "../domain/model-error.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { ModelRequest } from "../ports/provider.ts";
 import { openAssembly } from "./assemble-reply.ts";
-import { calledModel } from "./called-model.ts";
 import type { LiveMessage } from "./live.ts";
 import { requestFor } from "./model-request.ts";
-import { type Heard, type ModelCall, placeOf, readWatched, show } from "./read-reply.ts";
+import { type Heard, type ModelCall, nameOf, placeOf, readWatched, show } from "./read-reply.ts";
 import { isTruncated, mayGoOn, recover } from "./recover-reply.ts";
 import { openReplyFiles, putFiles } from "./reply-files.ts";
 import { settleWithin } from "./settle-within.ts";
@@ -70,9 +69,8 @@ async function hear(call: ModelCall, request: ModelRequest, live: LiveMessage): 
   return outcome;
 }
 
-function late({ order, stage }: ModelCall): HoldfastError {
-  const { model } = calledModel(order, stage).description;
-  return new HoldfastError("model-timeout", `${model} did not answer in ${order.timeoutMs} ms`);
+function late(call: ModelCall): HoldfastError {
+  return new HoldfastError("model-timeout", `${nameOf(call)} did not answer in ${call.order.timeoutMs} ms`);
 }
 
 function isGated({ hooks }: Stage): boolean {

@@ -45,8 +45,8 @@ export function readWatched(call: ModelCall, request: ModelRequest, reading: Rea
   return new Promise((resolve, reject) => {
     const watch = watchIdle(modelIdleMs, stage, (cause) => {
       if (controller.signal.aborted) return; // it was stopped, and is only deaf
-      const { model } = calledModel(order, stage).description;
-      heard.silence = cause ?? new HoldfastError("model-timeout", `${model} has said nothing for ${modelIdleMs} ms`);
+      heard.silence =
+        cause ?? new HoldfastError("model-timeout", `${nameOf(call)} has said nothing for ${modelIdleMs} ms`);
       controller.abort(heard.silence);
       reject(heard.silence);
     });
@@ -103,7 +103,7 @@ export function placeOf({ state, order }: ModelCall): Pick<LivePlace, "scope" | 
   return { scope, run, thread, step: order.step };
 }
 
-function nameOf({ order, stage }: ModelCall): string {
+export function nameOf({ order, stage }: ModelCall): string {
   const { provider, model } = calledModel(order, stage).description;
   return `${provider}/${model}`;
 }

@@ -76,6 +76,7 @@ const wrong: readonly [string, unknown, string][] = [
   ["tools", [{ name: "a" }], "tools[0]: must come from tool({ … })"],
   ["budget", null, "budget.options must be an object, got null"],
   ["budget", 5, "budget.options must be an object, got number"],
+  ["budget", [], "budget.options must be an object, got a list"],
   ["budget", { steps: 0 }, `budget.steps: ${budgetRule} 1000000`],
   ["budget", { steps: 1_000_001 }, `budget.steps: ${budgetRule} 1000000`],
   ["budget", { steps: 2.5 }, `budget.steps: ${budgetRule} 1000000`],
