@@ -61,10 +61,10 @@ function withoutKept(result: Settled): Settled {
 export function addUsage({ usage }: RunState, entry: EffectEntry): RunUsage {
   if (entry.type === "effect-intended") return usage;
   const { result } = entry;
-  if (result.kind !== "done" && !(result.kind === "failed" && result.kept)) return usage;
-  return result.usage
-    ? sumUsage(usage, result.usage)
-    : { ...usage, uncountedReplies: (usage.uncountedReplies ?? 0) + 1 };
+  if (result.kind !== "done" && result.kind !== "failed") return usage;
+  if (result.usage) return sumUsage(usage, result.usage); // also of a reply that came whole and was refused
+  const isReply = result.kind === "done" || result.kept !== undefined;
+  return isReply ? { ...usage, uncountedReplies: (usage.uncountedReplies ?? 0) + 1 } : usage;
 }
 
 /**

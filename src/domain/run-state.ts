@@ -16,7 +16,7 @@ import type { Slots } from "./state-slots.ts";
 import type { ChildEnded, Decision, TicketRecord } from "./ticket.ts";
 
 /** Changes whenever the shape or meaning below changes: older snapshots are then folded anew. */
-export const foldVersion = 12;
+export const foldVersion = 13;
 
 export interface RunState {
   /** run-created without its message bodies. */

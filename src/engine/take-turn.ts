@@ -72,7 +72,7 @@ function takeResult(draft: Draft, fact: TurnFact, { result, tookMs }: Answered):
   const kept = keptOutput(output, draft.at.remote);
   if (kept.kind === "refused") {
     const error = { code: "backend-execution-failed", message: kept.problem };
-    return settle(draft, fact, { kind: "failed", error, retry: "never" });
+    return settle(draft, fact, { kind: "failed", error, retry: "never", begun: true, ...spendingOf(draft, result) });
   }
   if (result.task && !isSameTask(result.task, draft.state.remote?.task)) {
     writeKey(draft, remoteTaskKey, result.task as unknown as JsonValue);

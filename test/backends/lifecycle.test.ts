@@ -229,6 +229,17 @@ test("artifacts that do not fit are dropped where the agent allows it, and refus
   expect((await run.state()).values.__runtime_backend_output).toEqual({ text: "done" });
 });
 
+test("a turn whose output is refused has cost what it reports", async () => {
+  const usage = { inputTokens: 700, outputTokens: 30 };
+  const output = { text: "done", artifacts: [{ content: "x".repeat(100_000) }] };
+  const result = { status: { kind: "completed" }, output, usage } as const;
+  const strict = agent({ name: "strict", backend: fakeRemote([{ result }]), budget: { tokens: 100_000 } });
+  await using t = await testRuntime({ agents: [strict] });
+  const run = await t.runtime.start("strict", "hi");
+  expect(await run.result()).toMatchObject({ outcome: "failed", spent: { tokens: 730 } });
+  expect(await run.status()).toMatchObject({ ...usage, spent: { tokens: 730 } });
+});
+
 test("a run whose backend no worker has waits for one that does, and a factory by name is one", async () => {
   const remote = fakeRemote([{ task: "t1", result: waitsFor("input", "which?") }, "done"]);
   const before = agent({ name: "geo", backend: remote });

@@ -220,3 +220,14 @@ test("C5 a summary is not begun with the tokens that the step itself needs", asy
     expect(await stepsWith(compacting.history, tokens)).toBeGreaterThanOrEqual(await stepsWith(undefined, tokens));
   }
 });
+
+test("a summary that is refused is counted and paid all the same", async () => {
+  const summary = (): string => "Too long. ".repeat(1_500);
+  const { one } = reader({ pages: 60, ...compacting, summary, prices, budget: { tokens: 1_000_000 } });
+  await using t = await testRuntime({ agents: [one] });
+  const run = await t.runtime.start(one, "Read all.");
+  await run.result();
+  expect(attempts(await eventsOf(t, run.id))).toContain("1/1 failed");
+  const { spent, inputTokens, outputTokens } = await run.status();
+  expect(spent?.tokens).toBe(inputTokens + outputTokens);
+});

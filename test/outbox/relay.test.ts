@@ -1,8 +1,9 @@
-/** The outbox relay: R1–R4. */
+/** The outbox relay: R1–R4, and F2 of births. */
 import { expect, onTestFinished, test } from "vitest";
 import { createInMemoryBus } from "../../src/buses/in-memory.ts";
 import type { Relay } from "../../src/dispatchers/outbox/lane.ts";
 import { createOutboxRelay } from "../../src/dispatchers/outbox/outbox-relay.ts";
+import type { RunId } from "../../src/domain/ids.ts";
 import type { Hint } from "../../src/ports/bus.ts";
 import type { Delivery } from "../../src/ports/outbox-store.ts";
 import type { Store, StoreDefinition } from "../../src/ports/store.ts";
@@ -14,10 +15,13 @@ import {
   deliveryTo,
   ended,
   keyOf,
+  opened,
   scopeA,
   scopeB,
   started,
   stepped,
+  ticketOf,
+  waiting,
   write,
 } from "../../src/testing/conformance/store-fixtures.ts";
 import { createFakeClock, type FakeClock } from "../../src/testing/fake-clock.ts";
@@ -197,6 +201,34 @@ test("R3 what an ended run refuses is given up at once, but a request to end has
   expect(await world.store.deliveries(keyOf("r1"))).toEqual([]);
   const evidence = await world.store.evidence(keyOf("r1"));
   expect(evidence.map(({ body }) => body)).toMatchObject([{ index: 0, attempts: 1, error: "run-ended" }]);
+});
+
+test.each([
+  ["the answer to its birth is lost each time: it tells of its end itself", true, ["run-created"], []],
+  ["its birth fails each time: its parent is told", false, [], ["child-ended"]],
+] as const)("F2 a birth is given up; %s", async (_what, isBorn, child, told) => {
+  const world = await bench();
+  const { store } = world;
+  const ticket = ticketOf("r1", 1, { kind: "child" });
+  const { entry, ...rest } = birthOf("c1", { agent: "bob" });
+  const identity = { ...entry.identity, parentRun: "r1" as RunId };
+  const delegated = { ticket: ticket.id, hash: ticket.hash, path: [] };
+  const birth = { ...rest, entry: { ...entry, identity, delegated } };
+  await store.create(birthOf("r1"));
+  const entries = [started(0), opened(ticket), waiting];
+  await write(store, await claimOne(store), { entries, after: 1, deliveries: [{ to: "birth", birth }] });
+  world.relay(async (call, proceed) => {
+    if (call.method !== "create") return proceed();
+    if (isBorn) await proceed();
+    throw new Error("the connection broke");
+  });
+  await world.clock.advance(2 * 3_600_000);
+  expect(await store.evidence(keyOf("r1"))).toMatchObject([{ kind: "dead-delivery" }]);
+  const born = await store.readRun({ ...keyOf("c1"), after: 0, limit: 9 });
+  expect(born.map(({ type }) => type)).toEqual(child);
+  const heard = await store.readRun({ ...keyOf("r1"), after: 0, limit: 99 });
+  const decisions = heard.flatMap((each) => (each.type === "ticket-decided" ? [each.decision.kind] : []));
+  expect(decisions).toEqual(told);
 });
 
 test("a store that fails for a while loses nothing", async () => {

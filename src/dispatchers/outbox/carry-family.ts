@@ -3,7 +3,8 @@
  *
  * F1 A birth is carried until the store has the run; its start key makes that once (S6), and so it stays after the run was
  *    dropped (S14).
- * F2 A birth that is given up is told to the parent as the end of its child: nobody waits for a run that never comes.
+ * F2 A birth that is given up is told to the parent as the end of its child: nobody waits for a run that never comes. A
+ *    run that is there after all, because only the answer to its birth was lost, tells of its end itself.
  * F3 A thread is dropped only when everything in it and below it has ended; until then it is put off.
  */
 import type { TicketDecided } from "../../domain/entry.ts";
@@ -49,7 +50,7 @@ export async function tellUnborn(
 ): Promise<void> {
   const { identity, delegated } = birth.entry;
   const { run, agent, scope, parentRun } = identity;
-  if (!delegated || parentRun === undefined) return;
+  if (!delegated || parentRun === undefined || (await isBorn(birth, by))) return;
   const error = { code: "delegate-unborn", message: `its run could not be started: ${end.error}` };
   const fact: TicketDecided = {
     type: "ticket-decided",
@@ -68,6 +69,13 @@ export async function tellUnborn(
   const post: Post = { scope, run: parentRun, key: fact.key, fact, hash: delegated.hash };
   const answer = await by.store.post(post);
   if (answer.kind === "posted") publish({ scope, run: parentRun, seq: answer.seq }, by);
+}
+
+/** For this ticket: another run that has the id is not the child. */
+async function isBorn({ entry }: Birth, { store }: Carrying): Promise<boolean> {
+  const { scope, run } = entry.identity;
+  const [first] = await store.readRun({ scope, run, after: 0, limit: 1 });
+  return first?.type === "run-created" && first.delegated?.ticket === entry.delegated?.ticket;
 }
 
 /** F3. */
