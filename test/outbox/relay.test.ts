@@ -204,9 +204,9 @@ test("R3 what an ended run refuses is given up at once, but a request to end has
 });
 
 test.each([
-  ["the answer to its birth is lost each time: it tells of its end itself", true, ["run-created"], []],
-  ["its birth fails each time: its parent is told", false, [], ["child-ended"]],
-] as const)("F2 a birth is given up; %s", async (_what, isBorn, child, told) => {
+  ["the answer to its birth is lost each time: it tells of its end itself", true, []],
+  ["its birth fails each time: its parent is told", false, ["child-ended"]],
+] as const)("F2 a birth is given up; %s", async (_what, isBorn, told) => {
   const world = await bench();
   const { store } = world;
   const ticket = ticketOf("r1", 1, { kind: "child" });
@@ -224,8 +224,7 @@ test.each([
   });
   await world.clock.advance(2 * 3_600_000);
   expect(await store.evidence(keyOf("r1"))).toMatchObject([{ kind: "dead-delivery" }]);
-  const born = await store.readRun({ ...keyOf("c1"), after: 0, limit: 9 });
-  expect(born.map(({ type }) => type)).toEqual(child);
+  expect((await store.run(keyOf("c1"))) !== undefined).toBe(isBorn);
   const heard = await store.readRun({ ...keyOf("r1"), after: 0, limit: 99 });
   const decisions = heard.flatMap((each) => (each.type === "ticket-decided" ? [each.decision.kind] : []));
   expect(decisions).toEqual(told);
