@@ -51,6 +51,7 @@ export const agentRows: Rows = {
   "agent.instructions": row(withAgent, {}, { instructions: "Be quick." }),
   "agent.tools": row(withAgent, { tools: [] }, {}),
   "agent.delegates": { elsewhere: "test/delegation/local.test.ts" },
+  "agent.handoffs": { elsewhere: "test/delegation/handoff.test.ts" },
   "agent.context": row(
     (agent: Some) => ({ agent, start: { context: {} } }),
     {},
