@@ -1,5 +1,5 @@
 // An agent that gives work away and talks on meanwhile. What came of the work is told to it later.
-// expect: The report is ready: 12 pages.
+// expect: completed The report is ready: 12 pages.
 import { agent, createRuntime, delegate, tool } from "holdfast";
 import { scripted } from "holdfast/testing";
 import { z } from "zod";
